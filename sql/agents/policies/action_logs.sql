@@ -1,0 +1,29 @@
+-- Audit: a lenser sees his own rows, service_role all; only the owners of our functions write.
+-- That rows neither change nor go is the append-only trigger's business, not a policy's: it answers aloud.
+
+alter table agents.action_logs enable row level security;
+alter table agents.action_logs force row level security;
+
+drop policy if exists action_logs_authenticated_select on agents.action_logs;
+create policy action_logs_authenticated_select on agents.action_logs
+for select
+to authenticated
+using (lenser_id = (select lensers.get_auth_lenser_id()));
+
+drop policy if exists action_logs_owner_all on agents.action_logs;
+create policy action_logs_owner_all on agents.action_logs
+to lf_sql_owner
+using (lenser_id = (select lensers.get_auth_lenser_id()))
+with check (lenser_id = (select lensers.get_auth_lenser_id()));
+
+drop policy if exists action_logs_engine_all on agents.action_logs;
+create policy action_logs_engine_all on agents.action_logs
+to lf_sql_engine
+using (true)
+with check (true);
+
+drop policy if exists action_logs_service_role_select on agents.action_logs;
+create policy action_logs_service_role_select on agents.action_logs
+for select
+to service_role
+using (true);

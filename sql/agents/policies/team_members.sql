@@ -1,0 +1,42 @@
+-- A lenser sees his own rows; the RPCs (as lf_sql_owner) work on the caller's rows alone; lf_sql_engine on all.
+-- service_role reads, inserts and updates, so that the table's guards answer it; it deletes nothing.
+
+alter table agents.team_members enable row level security;
+alter table agents.team_members force row level security;
+
+drop policy if exists team_members_authenticated_select on agents.team_members;
+create policy team_members_authenticated_select on agents.team_members
+for select
+to authenticated
+using (lenser_id = (select lensers.get_auth_lenser_id()));
+
+drop policy if exists team_members_owner_all on agents.team_members;
+create policy team_members_owner_all on agents.team_members
+to lf_sql_owner
+using (lenser_id = (select lensers.get_auth_lenser_id()))
+with check (lenser_id = (select lensers.get_auth_lenser_id()));
+
+drop policy if exists team_members_engine_all on agents.team_members;
+create policy team_members_engine_all on agents.team_members
+to lf_sql_engine
+using (true)
+with check (true);
+
+drop policy if exists team_members_service_role_select on agents.team_members;
+create policy team_members_service_role_select on agents.team_members
+for select
+to service_role
+using (true);
+
+drop policy if exists team_members_service_role_insert on agents.team_members;
+create policy team_members_service_role_insert on agents.team_members
+for insert
+to service_role
+with check (true);
+
+drop policy if exists team_members_service_role_update on agents.team_members;
+create policy team_members_service_role_update on agents.team_members
+for update
+to service_role
+using (true)
+with check (true);

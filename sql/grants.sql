@@ -1,0 +1,132 @@
+-- Who may do what. First everything is taken from everyone but the owners, whatever a platform's default privileges
+-- have given on the way; then the allow-list, a block a role, functions by exact signature.
+
+do $$
+declare
+  v_rooms constant text[] := array['lf_sql', 'lensers', 'lenses', 'agents', 'automation'];
+  v_command text;
+begin
+  for v_command in
+    select pg_catalog.format('revoke all on schema %I from %s cascade', n.nspname, w.grantee)
+    from pg_catalog.pg_namespace as n
+    cross join lateral (
+      select distinct case a.grantee when 0 then 'public' else pg_catalog.quote_ident(a.grantee::pg_catalog.regrole::text) end as grantee
+      from pg_catalog.aclexplode(n.nspacl) as a where a.grantee <> n.nspowner
+    ) as w
+    where n.nspname = any(v_rooms)
+    union all
+    select pg_catalog.format(
+      'revoke all on %s %s from %s cascade',
+      case c.relkind when 'S' then 'sequence' else 'table' end, c.oid::pg_catalog.regclass, w.grantee
+    )
+    from pg_catalog.pg_class as c
+    cross join lateral (
+      select distinct case a.grantee when 0 then 'public' else pg_catalog.quote_ident(a.grantee::pg_catalog.regrole::text) end as grantee
+      from (
+        select x.grantee from pg_catalog.aclexplode(c.relacl) as x
+        union all
+        select x.grantee
+        from pg_catalog.pg_attribute as t cross join lateral pg_catalog.aclexplode(t.attacl) as x
+        where t.attrelid = c.oid
+      ) as a
+      where a.grantee <> c.relowner
+    ) as w
+    where c.relnamespace in (select n.oid from pg_catalog.pg_namespace as n where n.nspname = any(v_rooms))
+      and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f')
+    union all
+    select pg_catalog.format('revoke all on routine %s from %s cascade', p.oid::pg_catalog.regprocedure, w.grantee)
+    from pg_catalog.pg_proc as p
+    join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
+    cross join lateral (
+      select distinct case a.grantee when 0 then 'public' else pg_catalog.quote_ident(a.grantee::pg_catalog.regrole::text) end as grantee
+      from pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))) as a
+      where a.grantee <> p.proowner
+    ) as w
+    where n.nspname = any(v_rooms)
+      or (
+        n.nspname = 'public'
+        and p.proname in (select s.object_name from lf_sql.sources as s where s.kind = 'function' and s.schema_name = 'public')
+      )
+  loop
+    execute v_command;
+  end loop;
+end;
+$$;
+
+-- Owners: the two halves of the product call each other.
+
+grant usage on schema lensers, lenses, agents, automation, lf_sql to lf_sql_engine;
+grant select, insert, update, delete on all tables in schema lensers, lenses, agents, automation to lf_sql_engine;
+grant select on all tables in schema lf_sql to lf_sql_engine;
+grant usage on all sequences in schema lensers, lenses, agents, automation to lf_sql_engine;
+grant execute on all routines in schema lensers, lenses, agents, automation to lf_sql_engine, lf_sql_owner;
+
+-- service_role: executors and operators. Reads every table; inserts and updates all but the audit, by policies, so that the
+-- guards of the tables answer it; deletes and truncates nothing.
+
+grant usage on schema lf_sql, lensers, lenses, agents, automation to service_role;
+grant select on lf_sql.migrations, lf_sql.installs, lf_sql.sources, lf_sql.expected_objects to service_role;
+
+grant select, insert, update on lensers.profiles to service_role;
+grant select, insert, update on
+  lenses.workflows,
+  lenses.workflow_versions,
+  lenses.timezones,
+  lenses.schedule_calendars,
+  lenses.workflow_schedules,
+  lenses.schedule_due,
+  lenses.workflow_runs,
+  lenses.dispatch_settings,
+  lenses.dispatch_ticks,
+  lenses.worker_heartbeats
+to service_role;
+grant select, insert, update on
+  agents.ai_lensers,
+  agents.teams,
+  agents.team_members,
+  agents.policies,
+  agents.workflow_assignments,
+  agents.team_runs,
+  agents.gateways,
+  agents.gateway_crons,
+  agents.gateway_cron_runs
+to service_role;
+
+grant select on
+  lenses.workflow_run_events,
+  agents.agent_run_events,
+  agents.action_logs,
+  agents.approval_attempts
+to service_role;
+
+-- service_role: functions.
+
+-- authenticated: sees his own rows, by policies, and changes them by RPCs alone.
+
+grant usage on schema lensers, lenses, agents to authenticated;
+grant select on
+  lensers.profiles,
+  lenses.workflows,
+  lenses.workflow_versions,
+  lenses.schedule_calendars,
+  lenses.workflow_schedules,
+  lenses.schedule_due,
+  lenses.workflow_runs,
+  lenses.workflow_run_events,
+  agents.ai_lensers,
+  agents.teams,
+  agents.team_members,
+  agents.policies,
+  agents.workflow_assignments,
+  agents.team_runs,
+  agents.agent_run_events,
+  agents.action_logs,
+  agents.approval_attempts,
+  agents.gateways,
+  agents.gateway_crons,
+  agents.gateway_cron_runs
+to authenticated;
+
+grant execute on function lensers.get_auth_lenser_id() to authenticated, service_role;
+
+-- authenticated: RPCs.

@@ -1,0 +1,19 @@
+-- The one row of settings stays, in every replication mode.
+
+create or replace trigger dispatch_settings_touch
+before update on lenses.dispatch_settings
+for each row
+execute function lenses.tg_dispatch_settings();
+
+create or replace trigger dispatch_settings_refuse_delete
+before delete on lenses.dispatch_settings
+for each row
+execute function lenses.tg_dispatch_settings();
+
+create or replace trigger dispatch_settings_refuse_truncate
+before truncate on lenses.dispatch_settings
+for each statement
+execute function lenses.tg_dispatch_settings();
+
+alter table lenses.dispatch_settings enable always trigger dispatch_settings_refuse_delete;
+alter table lenses.dispatch_settings enable always trigger dispatch_settings_refuse_truncate;
