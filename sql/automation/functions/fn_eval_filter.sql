@@ -1,0 +1,106 @@
+-- Does p_payload pass p_filter? Two-valued, and no error for any payload once fn_check_filter takes
+-- the filter; any other filter raises 22023, whatever the payload. Pointers are walked token by
+-- token, since #> takes "-1", "01" and " 1" as indexes. Types are asked before values are used,
+-- statement by statement, so that no plan can try a cast first. jsonb compares numbers as numeric.
+-- Runs for every slot with a condition: expressions only, since a query costs as much as all else.
+create or replace function automation.fn_eval_filter(p_filter jsonb, p_payload jsonb)
+returns boolean
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text text := p_filter::text;
+  v_entries jsonb;
+  v_path text;
+  v_tests jsonb;
+  v_is_form boolean;
+  v_token text;
+  v_value jsonb;
+  v_type text;
+  v_operator text;
+  v_operand jsonb;
+  v_order numeric;
+  v_passes boolean := true;
+begin
+  if p_filter is null then
+    return true;
+  end if;
+  -- n characters hold at most n / 2 + 1 values: short and flat needs no counting
+  if jsonb_typeof(p_filter) <> 'object' or length(v_text) > 500
+    or length(v_text) - length(replace(replace(v_text, '[', ''), '{', '')) > 16
+    or v_text ~ '[0-9.]{41}'
+  then
+    perform automation.fn_check_filter(p_filter);
+  end if;
+
+  v_entries := jsonb_path_query_array(p_filter, '$.keyvalue()');
+  for v_at in 0 .. jsonb_array_length(v_entries) - 1 loop
+    v_path := v_entries -> v_at ->> 'key';
+    v_tests := v_entries -> v_at -> 'value';
+    v_is_form := left(v_path, 1) in ('/', '')
+      and (position('~' in v_path) = 0 or v_path !~ '~([^01]|$)')
+      and jsonb_typeof(v_tests) = 'object' and v_tests <> '{}';
+    if v_is_form then
+      v_is_form := v_tests - '{eq,neq,gt,lt,contains}'::text[] = '{}';
+    end if;
+    if not v_is_form then
+      perform automation.fn_check_filter(p_filter);
+      raise exception 'filter % was neither refused nor understood', left(v_text, 200);
+    end if;
+    -- what follows only evaluates, but the rest of the filter is still to be read
+    continue when not v_passes;
+
+    v_value := p_payload;
+    foreach v_token in array (string_to_array(v_path, '/'))[2:] loop
+      exit when v_value is null;
+      if jsonb_typeof(v_value) = 'array' then
+        v_value := case when v_token ~ '^(0|[1-9][0-9]{0,8})$' then v_value -> v_token::int end;
+      else
+        v_value := v_value -> replace(replace(v_token, '~1', '/'), '~0', '~');
+      end if;
+    end loop;
+    v_value := coalesce(v_value, 'null');
+    v_type := jsonb_typeof(v_value);
+
+    v_passes := coalesce(v_value = v_tests -> 'eq', true)
+      and coalesce(v_value <> v_tests -> 'neq', true);
+    foreach v_operator in array '{gt,lt}'::text[] loop
+      v_operand := v_tests -> v_operator;
+      continue when v_operand is null;
+      v_order := null;
+      if v_type = 'number' and jsonb_typeof(v_operand) = 'number' then
+        v_order := (v_value > v_operand)::int - (v_value < v_operand)::int;
+      elsif v_type = 'string' and jsonb_typeof(v_operand) = 'string' then
+        v_order := automation.fn_instant(v_value #>> '{}')
+          - automation.fn_instant(v_operand #>> '{}');
+      end if;
+      v_passes := v_passes
+        and coalesce(case v_operator when 'gt' then v_order > 0 else v_order < 0 end, false);
+    end loop;
+    v_operand := v_tests -> 'contains';
+    if v_operand is not null then
+      if v_type = 'string' and jsonb_typeof(v_operand) = 'string' then
+        v_passes := v_passes and strpos(v_value #>> '{}', v_operand #>> '{}') > 0;
+      elsif v_type = 'array' and jsonb_typeof(v_operand) not in ('array', 'object') then
+        v_passes := v_passes and v_value @> v_operand;
+      elsif v_type = 'array' then
+        -- @> would take a part of an element for the element
+        v_passes := v_passes
+          and exists (select from jsonb_array_elements(v_value) e where e.value = v_operand);
+      else
+        v_passes := false;
+      end if;
+    end if;
+  end loop;
+  return v_passes;
+end;
+$$;
+
+comment on function automation.fn_eval_filter(jsonb, jsonb) is
+  'Does p_payload pass p_filter, {JSON Pointer: {operator: operand, …}, …}? All must hold. eq, '
+  'neq: strict JSON equality, a missing path is null; gt, lt: two numbers, exactly, or two '
+  'ISO-8601 date-times with Z or an offset; contains: a substring of a string, an element of an '
+  'array. A missing path or other types: false. NULL and {} are true. Any other filter raises '
+  '22023; no payload ever does.';
