@@ -71,7 +71,7 @@ begin
       continue when v_operand is null;
       v_order := null;
       if v_type = 'number' and jsonb_typeof(v_operand) = 'number' then
-        v_order := (v_value > v_operand)::int - (v_value < v_operand)::int;
+        v_order := case when v_value > v_operand then 1.0 when v_value < v_operand then -1.0 end;
       elsif v_type = 'string' and jsonb_typeof(v_operand) = 'string' then
         v_order := automation.fn_instant(v_value #>> '{}')
           - automation.fn_instant(v_operand #>> '{}');

@@ -34,14 +34,16 @@ begin
   v_rest := substr(p_text, 17);
   v_zone_at := strpos(translate(v_rest, 'Zz-', '+++'), '+');
   v_zone := translate(substr(v_rest, v_zone_at), 'Zz:', '');
-  v_year := substr(p_text, 1, 4);
-  v_month := substr(p_text, 6, 2);
-  v_day := substr(p_text, 9, 2);
-  v_hour := substr(p_text, 12, 2);
-  v_minute := substr(p_text, 15, 2);
-  v_second := coalesce(nullif(translate(substr(v_rest, 2, v_zone_at - 2), ',', '.'), ''), '0');
-  v_zone_hour := coalesce(nullif(substr(v_zone, 2, 2), ''), '0');
-  v_zone_minute := coalesce(nullif(substr(v_zone, 4, 2), ''), '0');
+  v_year := substr(p_text, 1, 4)::int;
+  v_month := substr(p_text, 6, 2)::int;
+  v_day := substr(p_text, 9, 2)::int;
+  v_hour := substr(p_text, 12, 2)::int;
+  v_minute := substr(p_text, 15, 2)::int;
+  v_second := coalesce(
+    nullif(translate(substr(v_rest, 2, v_zone_at - 2), ',', '.'), ''), '0'
+  )::numeric;
+  v_zone_hour := coalesce(nullif(substr(v_zone, 2, 2), ''), '0')::int;
+  v_zone_minute := coalesce(nullif(substr(v_zone, 4, 2), ''), '0')::int;
   if v_year < 1 or v_month not between 1 and 12 or v_day < 1
     or v_day > 31 or v_day > 30 and v_month in (4, 6, 9, 11)
     or v_day > 29 and v_month = 2

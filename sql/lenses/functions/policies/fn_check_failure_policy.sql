@@ -22,7 +22,7 @@ begin
         )
         else 'failure_policy: mode "fallback" needs "fallbackAssigneeId"'
       end,
-      hint = 'Give both, {"mode": "fallback", "fallbackAssigneeId": "<agent or team>"}, or neither.';
+      hint = 'Give both, {"mode": "fallback", "fallbackAssigneeId": "<its uuid>"}, or neither.';
   end if;
 end;
 $$;

@@ -1,7 +1,7 @@
 -- The word of p_known that p_word was probably meant to be; for error messages, never for
--- decisions. Smallest edit distance, blind to case, blanks, "_" and "-" (max_retries is
--- maxRetries); the first of equals wins. Looks at 40 characters a word, so its cost is bounded
--- whatever a caller sends.
+-- decisions. Smallest edit distance for its length, blind to case, blanks, "_" and "-"
+-- (max_retries is maxRetries); the first of equals wins. Looks at 40 characters a word, so that its
+-- cost is bounded whatever a caller sends.
 create or replace function lenses.fn_nearest(p_word text, p_known text[])
 returns text
 language plpgsql
@@ -15,7 +15,8 @@ declare
   v_other text;
   v_row int[];
   v_next int[];
-  v_best int;
+  v_score numeric;
+  v_best numeric;
   v_nearest text;
 begin
   foreach v_known in array p_known loop
@@ -32,8 +33,9 @@ begin
       end loop;
       v_row := v_next;
     end loop;
-    if v_best is null or v_row[length(v_other) + 1] < v_best then
-      v_best := v_row[length(v_other) + 1];
+    v_score := v_row[length(v_other) + 1]::numeric / greatest(length(v_word), length(v_other), 1);
+    if v_best is null or v_score < v_best then
+      v_best := v_score;
       v_nearest := v_known;
     end if;
   end loop;

@@ -109,9 +109,9 @@ begin
       message = format(
         'definition.edges[%s] names a node "%s" that is not there', v_at, left(v_word, 60)
       ),
-      detail = format('The nearest node is "%s".', lenses.fn_nearest(v_word, array(
+      detail = coalesce('The nearest node is "' || left(lenses.fn_nearest(v_word, array(
         select n.value ->> 'id' from jsonb_array_elements(p_definition -> 'nodes') n limit 100
-      ))),
+      )), 60) || '".', 'There are no nodes.'),
       hint = 'Edges lead from and to the ids of nodes.';
   end if;
 

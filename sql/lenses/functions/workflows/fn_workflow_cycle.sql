@@ -18,8 +18,8 @@ declare
   v_onward int[];
   v_next int[];
   v_walked_at int[];
-  v_queue int[] := '{}';
-  v_walk int[] := '{}';
+  v_queue int[] := array[]::int[];
+  v_walk int[] := array[]::int[];
   v_node int;
   v_number int;
 begin
