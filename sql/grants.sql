@@ -4,9 +4,10 @@
 do $$
 declare
   v_rooms constant text[] := array['lf_sql', 'lensers', 'lenses', 'agents', 'automation'];
+  v_commands text[];
   v_command text;
 begin
-  for v_command in
+  v_commands := array(
     select pg_catalog.format('revoke all on schema %I from %s cascade', n.nspname, w.grantee)
     from pg_catalog.pg_namespace as n
     cross join lateral (
@@ -47,7 +48,8 @@ begin
         n.nspname = 'public'
         and p.proname in (select s.object_name from lf_sql.sources as s where s.kind = 'function' and s.schema_name = 'public')
       )
-  loop
+  );
+  foreach v_command in array v_commands loop
     execute v_command;
   end loop;
 end;

@@ -1,0 +1,151 @@
+"""Connections: one way to make them, and server errors in the user's words."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import quote, unquote
+
+import psycopg
+from psycopg import conninfo
+from psycopg.rows import dict_row
+
+from lf_sql import bundle
+from lf_sql.errors import LfSqlError
+
+Connection = psycopg.Connection[dict[str, Any]]
+
+OLDEST_SERVER = 150000
+
+# Settings of a role or a database that would change what our SQL means; put right for one transaction.
+STEADY: Mapping[str, str] = {
+    "search_path": "pg_catalog, pg_temp",
+    "statement_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+    "transaction_timeout": "0",
+    "client_min_messages": "warning",
+    "default_tablespace": "",
+    "default_table_access_method": "heap",
+    "standard_conforming_strings": "on",
+    "quote_all_identifiers": "off",
+    "row_security": "on",
+    "datestyle": "ISO, YMD",
+    "intervalstyle": "postgres",
+    "timezone": "UTC",
+    "transform_null_equals": "off",
+    "xmloption": "content",
+}
+
+
+def resolve_dsn(dsn: str | None) -> str:
+    """--dsn, else LF_SQL_DSN, DATABASE_URL; empty leaves it to libpq's own variables."""
+    return dsn or os.environ.get("LF_SQL_DSN") or os.environ.get("DATABASE_URL") or ""
+
+
+def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Connection:
+    """An autocommit connection without prepared statements, so that poolers are no trouble."""
+    dsn = resolve_dsn(dsn)
+    try:
+        given = conninfo.conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError:  # its text repeats the string, password and all
+        raise LfSqlError(
+            "the connection string cannot be read",
+            "write it as postgresql://user@host:5432/database or 'host=... dbname=... user=...'",
+        ) from None
+    extra: dict[str, Any] = {"application_name": application_name}
+    if "connect_timeout" not in given and "PGCONNECT_TIMEOUT" not in os.environ:
+        extra["connect_timeout"] = 10
+    try:
+        conn = psycopg.connect(
+            dsn, autocommit=True, prepare_threshold=None, row_factory=dict_row, **extra
+        )
+    except psycopg.Error as error:
+        raise LfSqlError(*_connection_trouble(error, given)) from None
+    conn.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+    conn.read_only = False
+    return conn
+
+
+@contextmanager
+def steady_transaction(conn: Connection) -> Iterator[Connection]:
+    """A transaction in which no setting of the role or the database changes what SQL means."""
+    with conn.transaction():
+        conn.execute(
+            "select pg_catalog.set_config(s.name, w.value, true) "
+            "from pg_catalog.jsonb_each_text(%s::jsonb) as w (name, value) "
+            "join pg_catalog.pg_settings as s on pg_catalog.lower(s.name) = w.name",
+            [json.dumps(dict(STEADY))],
+        )
+        yield conn
+
+
+def facts(conn: Connection) -> dict[str, Any]:
+    """The one row of sql/queries/facts.sql."""
+    row = conn.execute(bundle.query("facts").encode()).fetchone()
+    if row is None:
+        raise LfSqlError("the server does not know the role that is connected")
+    return row
+
+
+def check_server(conn: Connection) -> None:
+    """Refuse what lf-sql cannot run on at all; reads only the protocol's own parameters."""
+    if conn.info.server_version < OLDEST_SERVER:
+        found = conn.info.parameter_status("server_version") or str(conn.info.server_version)
+        raise LfSqlError(
+            f"PostgreSQL {found.split()[0]} is too old: lf-sql needs 15 or newer",
+            "upgrade the server, or give the DSN of a newer one with --dsn",
+        )
+
+
+def scrub(text: str, given: Mapping[str, Any]) -> str:
+    """The text without the password, in whatever form it may stand in it."""
+    password = str(given.get("password") or os.environ.get("PGPASSWORD") or "")
+    for form in {password, quote(password), quote(password, safe=""), unquote(password)} - {""}:
+        text = text.replace(form, "********")
+    return text
+
+
+def _connection_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> tuple[str, str]:
+    text = scrub(" ".join(str(error).split()), given)
+    state = error.sqlstate or ""
+    known = [
+        (r"password authentication failed|no password supplied|28P01", "check user and password"),
+        (r"database \"?.*\"? does not exist", "create it first: createdb NAME, or correct --dsn"),
+        (r"role \"?.*\"? does not exist", "correct the user in --dsn"),
+        (r"no pg_hba.conf entry", "the server does not let this user in from here: see pg_hba.conf"),
+        (
+            r"too many (clients|connections)|remaining connection slots",
+            "the server is full: try again, or raise max_connections",
+        ),
+        (r"starting up|recovery mode|shutting down", "the server is not ready: try again"),
+        (
+            r"refused|No such file|could not translate|timeout|timed out|Network is unreachable"
+            r"|Name or service|resolve|Is the server running",
+            "no server answers there: start it, or give its address with --dsn or LF_SQL_DSN",
+        ),
+    ]
+    hint = next(
+        (hint for pattern, hint in known if re.search(pattern, f"{text} {state}")),
+        "give the server's address with --dsn, LF_SQL_DSN or DATABASE_URL",
+    )
+    text = re.sub(r"^(connection failed|connection is bad): ?", "", text)
+    text = text.split(" Is the server running")[0]
+    return f"cannot connect: {text}", hint
+
+
+def describe(error: psycopg.Error) -> tuple[str, str | None]:
+    """A server's error as one line, and its DETAIL and HINT as the way out."""
+    diag = error.diag
+    if not diag.message_primary:
+        return " ".join(str(error).split()) or type(error).__name__, None
+    rest = [part for part in (diag.message_detail, diag.message_hint) if part]
+    return diag.message_primary, "; ".join(" ".join(part.split()) for part in rest) or None
+
+
+def ident(name: str) -> str:
+    """A name as it stands in SQL: quoted only where it must be."""
+    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else '"' + name.replace('"', '""') + '"'

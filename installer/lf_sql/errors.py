@@ -1,0 +1,16 @@
+"""Errors that a user sees: one line, and where there is one, a way out."""
+
+from __future__ import annotations
+
+
+class LfSqlError(Exception):
+    """The answer is bad news; exit code 1. `message` is one line, `hint` says what to do."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class Refusal(LfSqlError):
+    """The installer will not touch this database; nothing was changed."""

@@ -1,0 +1,116 @@
+"""What the database remembers of us: schema lf_sql, read and written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lf_sql import bundle as bundles
+from lf_sql.bundle import CHECKSUM_ALGORITHM, Bundle, Migration
+from lf_sql.compare import Catalogue, Key
+from lf_sql.db import Connection
+from lf_sql.errors import Refusal
+from lf_sql.plan import Applied, Installed, State
+
+TABLES = ("migrations", "installs", "sources", "expected_objects")
+
+
+def read_state(conn: Connection, bundle: Bundle, facts: Mapping[str, Any]) -> State:
+    """The ledger and what stands in its place where there is none."""
+    schemas = frozenset(facts["schemas"])
+    if not facts["has_ledger"]:
+        names = sorted(s.name for s in bundle.sources if (s.kind, s.schema) == ("function", "public"))
+        rows = conn.execute(bundles.query("public_functions").encode(), {"names": names}).fetchall()
+        found = tuple(row["signature"].removeprefix("public.") for row in rows)
+        return State(schemas=schemas, foreign_functions=found)
+    if not facts["is_ledger_ours"]:
+        raise Refusal(
+            f"lf-sql is installed here by another role, and {facts['user_name']} may not act as it",
+            f"connect as the role that installed it, or: "
+            f"grant lf_sql_owner, lf_sql_engine to {facts['user_name']}",
+        )
+    applied = conn.execute(
+        "select version, slug, checksum, checksum_algorithm from lf_sql.migrations order by version"
+    ).fetchall()
+    installed = conn.execute(
+        "select product_version, source_digest, digest_algorithm, server_major, role_map "
+        "from lf_sql.installs order by id desc limit 1"
+    ).fetchone()
+    return State(
+        applied=tuple(Applied(**row) for row in applied),
+        installed=Installed(**installed) if installed else None,
+        has_ledger=True,
+        schemas=schemas,
+    )
+
+
+def open_to_owner(conn: Connection) -> None:
+    """After a restore that lost the roles, forced row security hides the ledger from its owner."""
+    for table in TABLES:
+        conn.execute(f"alter table lf_sql.{table} no force row level security".encode())
+
+
+def record_migration(conn: Connection, bundle: Bundle, migration: Migration) -> None:
+    conn.execute(
+        "insert into lf_sql.migrations (version, slug, checksum, checksum_algorithm, "
+        "product_version) values (%s, %s, %s, %s, %s)",
+        [
+            migration.version,
+            migration.slug,
+            migration.checksum,
+            CHECKSUM_ALGORITHM,
+            bundle.version,
+        ],
+    )
+
+
+def record_sources(conn: Connection, bundle: Bundle) -> None:
+    """Before ownership and grants, which read it."""
+    conn.execute("delete from lf_sql.sources")
+    conn.execute(
+        "insert into lf_sql.sources (kind, schema_name, object_name, owned_by, is_replaceable) "
+        "select r.v ->> 0, r.v ->> 1, r.v ->> 2, r.v ->> 3, (r.v ->> 4)::boolean "
+        "from pg_catalog.jsonb_array_elements(%s::jsonb) as r (v)",
+        [json.dumps(bundle.objects)],
+    )
+
+
+def record_install(
+    conn: Connection, bundle: Bundle, role_map: Mapping[str, str], major: int, reason: str
+) -> None:
+    conn.execute(
+        "insert into lf_sql.installs (product_version, source_digest, digest_algorithm, "
+        "server_major, role_map, reason) values (%s, %s, %s, %s, %s, %s)",
+        [
+            bundle.version,
+            bundle.digest,
+            CHECKSUM_ALGORITHM,
+            major,
+            json.dumps(dict(role_map)),
+            reason,
+        ],
+    )
+
+
+def catalogue(conn: Connection) -> Catalogue:
+    """The catalogue of our schemas as it is now."""
+    rows = conn.execute(bundles.query("catalogue").encode()).fetchall()
+    return {(row["kind"], row["identity"]): row["facts"] for row in rows}
+
+
+def expectation(conn: Connection) -> Catalogue:
+    """The catalogue as the newest install left it."""
+    rows = conn.execute("select kind, identity, facts from lf_sql.expected_objects").fetchall()
+    return {(row["kind"], row["identity"]): row["facts"] for row in rows}
+
+
+def record_expectation(conn: Connection, expected: Mapping[Key, Mapping[str, Any]]) -> None:
+    conn.execute("delete from lf_sql.expected_objects")
+    rows = [[kind, identity, facts] for (kind, identity), facts in expected.items()]
+    conn.execute(
+        "insert into lf_sql.expected_objects (kind, identity, facts) "
+        "select r.v ->> 0, r.v ->> 1, r.v -> 2 "
+        "from pg_catalog.jsonb_array_elements(%s::jsonb) as r (v)",
+        [json.dumps(rows)],
+    )

@@ -1,0 +1,35 @@
+-- The five roles, where they are missing and we may make them, and our own membership in the two owner roles.
+-- Roles are the whole server's: installers in other databases may be at the same place, so what is there is left alone.
+-- Those that we make carry a comment, by which `uninstall` knows them.
+
+do $$
+declare
+  v_role text;
+  v_can_create constant boolean := (
+    select r.rolsuper or r.rolcreaterole from pg_catalog.pg_roles as r where r.rolname = current_user
+  );
+  v_is_16 constant boolean := pg_catalog.current_setting('server_version_num')::integer >= 160000;
+  v_inherit text;
+begin
+  foreach v_role in array array['lf_sql_owner', 'lf_sql_engine', 'anon', 'authenticated', 'service_role'] loop
+    if v_can_create and pg_catalog.to_regrole(v_role) is null then
+      begin
+        execute pg_catalog.format('create role %I nologin noinherit', v_role);
+        execute pg_catalog.format('comment on role %I is %L', v_role, 'made by lf-sql');
+      exception when duplicate_object or unique_violation then
+        null;  -- an installer in another database was faster
+      end;
+    end if;
+    continue when pg_catalog.to_regrole(v_role) is null or pg_catalog.pg_has_role(v_role, 'usage');
+    -- The installing role works on what the owner roles own, and acts as a tenant or an operator where it is asked to.
+    v_inherit := case when v_role like 'lf\_sql\_%' then 'true' else 'false' end;
+    if v_is_16 and not pg_catalog.pg_has_role(v_role, 'set') then
+      execute pg_catalog.format('grant %I to current_user with inherit %s, set true', v_role, v_inherit);
+    elsif not v_is_16 and not pg_catalog.pg_has_role(v_role, 'member') then
+      execute pg_catalog.format('grant %I to current_user', v_role);
+    elsif v_is_16 and v_inherit = 'true' then
+      execute pg_catalog.format('grant %I to current_user with inherit true, set true', v_role);
+    end if;
+  end loop;
+end;
+$$;
