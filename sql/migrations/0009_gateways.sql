@@ -45,7 +45,7 @@ create index gateway_crons_next_run_at_idx on agents.gateway_crons (next_run_at)
   where is_active and next_run_at is not null;
 comment on table agents.gateway_crons is 'Crons of a gateway: capability_refresh, health_probe, maintenance_window or an operation of its own.';
 comment on column agents.gateway_crons.next_run_at is 'The next slot (UTC instant); stays to be seen while inactive.';
-comment on column agents.gateway_crons.last_status is 'Status of the newest gateway_cron_runs row.';
+comment on column agents.gateway_crons.last_status is 'Status of the newest gateway_cron_runs row; dispatch_failed or validation_failed where none could be made.';
 
 create table agents.gateway_cron_runs (
   id uuid not null default gen_random_uuid(),

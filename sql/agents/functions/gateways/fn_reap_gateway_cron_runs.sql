@@ -1,0 +1,46 @@
+-- owner: lf_sql_engine
+-- Runs whose lease has expired become timed_out. Locks the crons, then their runs, as everyone
+-- does, and passes over what is held: the next tick comes for it.
+create or replace function agents.fn_reap_gateway_cron_runs(p_now timestamptz)
+returns integer
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_cron_ids uuid[];
+  v_reaped integer;
+begin
+  select array_agg(l.id) into v_cron_ids
+  from (
+    select c.id
+    from agents.gateway_crons c
+    where c.id in (
+      select r.gateway_cron_id
+      from agents.gateway_cron_runs r
+      where r.status = 'running' and r.lease_expires_at <= p_now
+    )
+    for no key update skip locked
+  ) l;
+
+  with expired as (
+    select r.id
+    from agents.gateway_cron_runs r
+    where r.status = 'running' and r.lease_expires_at <= p_now
+      and (r.gateway_cron_id is null or r.gateway_cron_id = any (v_cron_ids))
+    for no key update skip locked
+  )
+  update agents.gateway_cron_runs r
+  set status = 'timed_out', completed_at = p_now,
+    error = format('the lease of worker "%s" expired', r.worker_id)
+  from expired e
+  where r.id = e.id;
+  get diagnostics v_reaped = row_count;
+  return v_reaped;
+end;
+$$;
+
+comment on function agents.fn_reap_gateway_cron_runs(timestamptz) is
+  'Sets running gateway cron runs whose lease expired at or before p_now to timed_out; returns '
+  'how many.';

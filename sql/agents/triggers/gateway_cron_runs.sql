@@ -1,0 +1,13 @@
+create or replace trigger gateway_cron_runs_check
+before insert or update on agents.gateway_cron_runs
+for each row execute function agents.tg_gateway_cron_runs_check();
+
+create or replace trigger gateway_cron_runs_follow_insert
+after insert on agents.gateway_cron_runs
+for each row when (new.gateway_cron_id is not null)
+execute function agents.tg_gateway_cron_runs_follow();
+
+create or replace trigger gateway_cron_runs_follow_update
+after update of status on agents.gateway_cron_runs
+for each row when (new.gateway_cron_id is not null and new.status is distinct from old.status)
+execute function agents.tg_gateway_cron_runs_follow();

@@ -1,0 +1,34 @@
+-- For the owner: at once, whether the cron is switched on or not; its slots go on as they were.
+create or replace function public.fn_gateway_cron_run(p_cron_id uuid, p_payload jsonb default null)
+returns agents.gateway_cron_runs
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_cron constant agents.gateway_crons := agents.fn_require_gateway_cron(p_cron_id);
+  v_row agents.gateway_cron_runs;
+begin
+  if jsonb_typeof(p_payload) <> 'object' then
+    raise exception using errcode = '22023',
+      message = format('p_payload must be a JSON object, not %s', left(p_payload::text, 60)),
+      hint = 'Leave it out to use the cron''s own payload.';
+  end if;
+  perform lenses.fn_check_json(p_payload, 'p_payload', 65536, 32, 10000);
+  insert into agents.gateway_cron_runs as r (
+    lenser_id, gateway_id, gateway_cron_id, operation, payload
+  )
+  values (
+    v_cron.lenser_id, v_cron.gateway_id, v_cron.id, v_cron.operation,
+    coalesce(p_payload, v_cron.payload)
+  )
+  returning r.* into v_row;
+  return v_row;
+end;
+$$;
+
+comment on function public.fn_gateway_cron_run(uuid, jsonb) is
+  'Makes a run of a gateway cron of the caller at once (scheduled_for NULL), with p_payload in '
+  'place of the cron''s own where given. Returns the run, for the gateway''s runtime to claim. '
+  '42501: not the caller''s, or unknown.';
