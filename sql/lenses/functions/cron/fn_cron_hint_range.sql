@@ -1,0 +1,15 @@
+-- The way out for a value that a cron field does not have.
+create or replace function lenses.fn_cron_hint_range(p_field integer, p_item text)
+returns text
+language sql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case p_field
+    when 1 then 'Minutes run from 0 to 59; the full hour is minute 0.'
+    when 2 then 'Hours run from 0 to 23; midnight is hour 0 of the next day.'
+    when 3 then 'Days of the month run from 1 to 31.'
+    when 4 then 'Months run from 1, January, to 12, December.'
+    when 5 then 'Days of the week run from 0, Sunday, to 6, Saturday; 7 is Sunday too.'
+  end
+$$;

@@ -1,0 +1,35 @@
+-- The days of one month that match a spec, as a mask with bit 0 for the first day.
+-- p_first is the Julian day of the month's first day.
+-- Not pinned, so that it is inlined: each caller pins the path, and it reads no table.
+create or replace function lenses.fn_cron_month_days(
+  p_spec lenses.cron_spec,
+  p_year integer,
+  p_month integer,
+  p_first bigint
+)
+returns bigint
+language sql
+immutable
+as $$
+  select case
+    when (p_spec.months >> (p_month - 1)) & 1 = 0 then 0
+    when p_spec.day_rule = 2 then
+      p_spec.days & (p_spec.weekdays * 34630287489 >> ((p_first + 1) % 7)::int)
+      & ((1::bigint << (
+        case
+          when p_month <> 2 then 30 + (p_month + p_month / 8) % 2
+          when p_year % 4 = 0 and (p_year % 100 <> 0 or p_year % 400 = 0) then 29
+          else 28
+        end
+      )) - 1)
+    else
+      (p_spec.days | (p_spec.weekdays * 34630287489 >> ((p_first + 1) % 7)::int))
+      & ((1::bigint << (
+        case
+          when p_month <> 2 then 30 + (p_month + p_month / 8) % 2
+          when p_year % 4 = 0 and (p_year % 100 <> 0 or p_year % 400 = 0) then 29
+          else 28
+        end
+      )) - 1)
+  end
+$$;

@@ -1,0 +1,64 @@
+-- The first slot strictly after p_after by the full rule, where a clock may be turned on the way.
+-- Let w(u) be the wall clock at the UTC minute u. A fixed schedule fires wall minute m at the
+-- first u with w(u) >= m: a repeated hour counts once, a skipped minute falls on the end of the
+-- gap. A real-time schedule fires each u whose w(u) matches. Bounded: every step of the loop moves
+-- on to a change of the clock or to the next matching wall minute, within 42 years.
+create or replace function lenses.fn_cron_next_after_turn(
+  p_spec lenses.cron_spec,
+  p_timezone text,
+  p_after timestamptz
+)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_after bigint := floor(date_part('epoch', p_after) / 60)::bigint + 3514446720;
+  v_wall bigint := lenses.fn_cron_wall_minute(p_timezone, v_after);
+  v_offset bigint := v_wall - v_after;
+  v_until bigint := v_after + 15340 * 1440;
+  v_turn bigint;
+  v_next bigint;
+begin
+  if not p_spec.is_real_time then
+    -- the latest wall minute seen so far: in a second pass, the end of the first
+    v_turn := lenses.fn_cron_next_transition(p_timezone, v_after - 2880, v_after);
+    if v_turn is not null then
+      v_wall := greatest(v_wall, lenses.fn_cron_wall_minute(p_timezone, v_turn - 1));
+    end if;
+    v_wall := lenses.fn_cron_wall_next(p_spec, v_wall);
+    -- offsets lie within 16 hours, so the answer lies in this window
+    v_turn := lenses.fn_cron_next_transition(p_timezone, v_wall - 961, v_wall + 960);
+    v_next := v_wall * 2 - 961 - lenses.fn_cron_wall_minute(p_timezone, v_wall - 961);
+    if v_next >= v_turn then
+      v_offset := lenses.fn_cron_wall_minute(p_timezone, v_turn) - v_turn;
+      v_next := greatest(v_turn, v_wall - v_offset);
+    end if;
+    return to_timestamp(((v_next - 3514446720) * 60)::float8);
+  end if;
+
+  loop
+    v_wall := lenses.fn_cron_wall_next(p_spec, v_wall);
+    if v_wall is null or v_wall > v_until then
+      return null;
+    end if;
+    v_turn := lenses.fn_cron_next_transition(
+      p_timezone, v_after, least(v_wall - v_offset, v_after + 4320)
+    );
+    if v_turn is null and v_wall - v_offset > v_after + 4320 then
+      -- far off: nothing matches until shortly before it, whatever the clock does meanwhile
+      v_after := v_wall - 961;
+      v_offset := lenses.fn_cron_wall_minute(p_timezone, v_after) - v_after;
+      v_turn := lenses.fn_cron_next_transition(p_timezone, v_after, v_wall - v_offset);
+    end if;
+    if v_turn is null or v_wall - v_offset < v_turn then
+      return to_timestamp(((v_wall - v_offset - 3514446720) * 60)::float8);
+    end if;
+    v_after := v_turn;
+    v_wall := lenses.fn_cron_wall_minute(p_timezone, v_turn);
+    v_offset := v_wall - v_turn;
+    v_wall := v_wall - 1;
+  end loop;
+end;
+$$;

@@ -1,0 +1,78 @@
+-- One field of a cron expression as a mask with bit v for value v; p_field counts from 1.
+-- A list of stars, values, ranges and steps of these. Raises 22023 at the first item that is anything else.
+create or replace function lenses.fn_cron_parse_field(
+  p_cron_expr text,
+  p_field integer,
+  p_text text
+)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_low integer := (array[0, 0, 1, 1, 0])[p_field];
+  v_high integer := (array[59, 23, 31, 12, 7])[p_field];
+  v_end integer := (array[59, 23, 31, 12, 6])[p_field];
+  v_all bigint := (array[1152921504606846975, 16777215, 4294967294, 8190, 127])[p_field];
+  v_item text;
+  v_parts text[];
+  v_from integer;
+  v_until integer;
+  v_step integer;
+  v_mask bigint := 0;
+begin
+  if p_text = '*' then
+    return v_all;
+  end if;
+  foreach v_item in array string_to_array(p_text, ',') loop
+    v_parts := regexp_match(
+      v_item, '^(?:(\*)|([0-9]+|[A-Za-z]{3})(?:(-)([0-9]+|[A-Za-z]{3}))?)(?:(/)([0-9]+))?$'
+    );
+    if v_parts is null then
+      perform lenses.fn_cron_refuse_item(p_cron_expr, p_field, v_item, 'syntax');
+    end if;
+
+    if v_parts[1] is not null then
+      v_from := v_low;
+      v_until := v_end;
+    else
+      v_from := lenses.fn_cron_value(p_field, v_parts[2]);
+      v_until := case
+        when v_parts[3] is not null then lenses.fn_cron_value(p_field, v_parts[4])
+        when v_parts[5] is not null then greatest(v_from, v_end)
+        else v_from
+      end;
+      if p_field = 5 and v_parts[4] ~ '^[Ss]' and v_until = 0 and v_parts[2] !~* '^SUN$' then
+        v_until := 7;
+      end if;
+      if v_from is null or v_until is null then
+        perform lenses.fn_cron_refuse_item(p_cron_expr, p_field, v_item, 'syntax');
+      elsif not (v_from between v_low and v_high and v_until between v_low and v_high) then
+        perform lenses.fn_cron_refuse_item(p_cron_expr, p_field, v_item, 'range');
+      elsif v_from > v_until then
+        perform lenses.fn_cron_refuse_item(p_cron_expr, p_field, v_item, 'reversed');
+      end if;
+    end if;
+
+    v_step := 1;
+    if v_parts[5] is not null then
+      v_step := lenses.fn_cron_value(0, v_parts[6]);
+      if v_step not between 1 and v_high then
+        perform lenses.fn_cron_refuse_item(p_cron_expr, p_field, v_item, 'step');
+      end if;
+    end if;
+    if v_step = 1 then
+      v_mask := v_mask | ((2::bigint << v_until) - (1::bigint << v_from));
+    else
+      for v_value in v_from..v_until by v_step loop
+        v_mask := v_mask | (1::bigint << v_value);
+      end loop;
+    end if;
+  end loop;
+  if p_field = 5 and v_mask >= 128 then
+    v_mask := (v_mask | 1) & 127;
+  end if;
+  return v_mask;
+end;
+$$;

@@ -1,0 +1,79 @@
+-- The first matching wall-clock minute after p_wall, as if no clock were ever turned; NULL when
+-- none comes within 42 years. Minutes are counted from the Julian day 0.
+-- lenses.fn_cron_next_after_spec holds a copy of this search: a call of a pinned function would
+-- cost as much as the search itself.
+create or replace function lenses.fn_cron_wall_next(p_spec lenses.cron_spec, p_wall bigint)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rule integer := p_spec.day_rule;
+  v_day bigint := (p_wall + 1) / 1440;
+  v_minute bigint := (p_wall + 1) % 1440;
+  v_date timestamp;
+  v_year integer;
+  v_month integer;
+  v_first bigint;
+  v_bits bigint;
+  v_last_year integer;
+  v_is_today boolean;
+begin
+  if v_rule = 0 then
+    v_is_today := true;
+  elsif v_rule = 1 then
+    v_is_today := (p_spec.weekdays >> ((v_day + 1) % 7)::int) & 1 = 1;
+  else
+    v_date := date '1970-01-01' + (v_day - 2440588)::int;
+    v_year := date_part('year', v_date)::int;
+    v_month := date_part('month', v_date)::int;
+    v_bits := date_part('day', v_date)::int;
+    v_first := v_day - v_bits + 1;
+    v_bits := lenses.fn_cron_month_days(p_spec, v_year, v_month, v_first) >> (v_bits - 1)::int;
+    v_is_today := v_bits & 1 = 1;
+  end if;
+
+  if v_is_today then
+    if (p_spec.hours >> (v_minute / 60)::int) & 1 = 1
+      and p_spec.minutes >> (v_minute % 60)::int <> 0 then
+      return v_day * 1440 + v_minute
+        + lenses.fn_cron_low_bit(p_spec.minutes >> (v_minute % 60)::int);
+    end if;
+    if p_spec.hours >> (v_minute / 60 + 1)::int <> 0 then
+      return v_day * 1440 + p_spec.first_minute % 60 + 60 * (
+        v_minute / 60 + 1 + lenses.fn_cron_low_bit(p_spec.hours >> (v_minute / 60 + 1)::int)
+      );
+    end if;
+  end if;
+
+  if v_rule = 0 then
+    return (v_day + 1) * 1440 + p_spec.first_minute;
+  elsif v_rule = 1 then
+    v_bits := (p_spec.weekdays | (p_spec.weekdays << 7)) >> ((v_day + 2) % 7)::int;
+    return (v_day + 1 + lenses.fn_cron_low_bit(v_bits)) * 1440 + p_spec.first_minute;
+  end if;
+
+  v_bits := v_bits >> 1;
+  if v_bits <> 0 then
+    return (v_day + 1 + lenses.fn_cron_low_bit(v_bits)) * 1440 + p_spec.first_minute;
+  end if;
+  v_last_year := v_year + 42;
+  loop
+    if p_spec.months >> v_month <> 0 then
+      v_month := v_month + 1 + lenses.fn_cron_low_bit(p_spec.months >> v_month);
+    else
+      v_year := v_year + 1;
+      if v_year > v_last_year then
+        return null;
+      end if;
+      v_month := 1 + lenses.fn_cron_low_bit(p_spec.months);
+    end if;
+    v_first := make_date(v_year, v_month, 1) - date '1970-01-01' + 2440588;
+    v_bits := lenses.fn_cron_month_days(p_spec, v_year, v_month, v_first);
+    if v_bits <> 0 then
+      return (v_first + lenses.fn_cron_low_bit(v_bits)) * 1440 + p_spec.first_minute;
+    end if;
+  end loop;
+end;
+$$;

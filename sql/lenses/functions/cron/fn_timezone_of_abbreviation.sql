@@ -1,0 +1,22 @@
+-- The seven IANA names that Postgres reads as abbreviations, which then have a fixed offset and
+-- hang on the session's settings, as the zones they stand for; other names unchanged.
+create or replace function lenses.fn_timezone_of_abbreviation(p_timezone text)
+returns text
+language sql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case p_timezone
+    when 'UTC' then 'Etc/UTC'
+    when 'GMT' then 'Etc/GMT'
+    when 'UCT' then 'Etc/UCT'
+    when 'CET' then 'Europe/Brussels'
+    when 'MET' then 'Europe/Brussels'
+    when 'EET' then 'Europe/Athens'
+    when 'WET' then 'Europe/Lisbon'
+    when 'EST' then 'America/Panama'
+    when 'MST' then 'America/Phoenix'
+    when 'HST' then 'Pacific/Honolulu'
+    else p_timezone
+  end
+$$;
