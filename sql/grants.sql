@@ -132,3 +132,27 @@ to authenticated;
 grant execute on function lensers.get_auth_lenser_id() to authenticated, service_role;
 
 -- authenticated: RPCs.
+
+-- Gateways: service_role runs what is due, authenticated manages its own.
+
+grant execute on function
+  agents.fn_claim_gateway_cron_runs(text, int, interval, uuid),
+  agents.fn_heartbeat_gateway_cron_run(uuid, text, interval),
+  agents.fn_complete_gateway_cron_run(uuid, text, jsonb),
+  agents.fn_fail_gateway_cron_run(uuid, text, text),
+  public.fn_claim_gateway_cron_runs(text, int, interval, uuid),
+  public.fn_heartbeat_gateway_cron_run(uuid, text, interval),
+  public.fn_complete_gateway_cron_run(uuid, text, jsonb),
+  public.fn_fail_gateway_cron_run(uuid, text, text)
+to service_role;
+grant execute on function
+  public.fn_upsert_gateway(uuid, text, text),
+  public.fn_get_gateways(),
+  public.fn_delete_gateway(uuid),
+  public.fn_gateway_cron_list(uuid),
+  public.fn_gateway_cron_add(uuid, text, text, text, jsonb, boolean),
+  public.fn_gateway_cron_update(uuid, text, text, text, jsonb, boolean),
+  public.fn_gateway_cron_run(uuid, jsonb),
+  public.fn_gateway_cron_remove(uuid),
+  public.fn_get_gateway_cron_runs(uuid, int)
+to authenticated;
