@@ -156,3 +156,13 @@ grant execute on function
   public.fn_gateway_cron_remove(uuid),
   public.fn_get_gateway_cron_runs(uuid, int)
 to authenticated;
+
+-- Health and the worker: operators and the process lf-sql worker; a tenant sees his own schedules' health.
+
+grant execute on function
+  lenses.fn_health(jsonb, boolean),
+  lenses.fn_next_wake(integer),
+  lenses.fn_worker_heartbeat(text, text, integer, boolean, text),
+  lenses.fn_worker_goodbye(text)
+to service_role;
+grant execute on function public.fn_schedule_health() to authenticated;

@@ -1,0 +1,154 @@
+-- owner: lf_sql_engine
+-- Is somebody dispatching? Reads the newest tick, the workers' heartbeats and the settings; what pg_cron shows comes in
+-- p_facts (fn_health_pg_cron; NULL: not asked). On a standby only the replicated tick says anything. The clock is
+-- the server's own: a caller cannot set it.
+create or replace function lenses.fn_health_driver(p_facts jsonb)
+returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_silence constant interval := interval '3 minutes';
+  v_settings lenses.dispatch_settings;
+  v_tick lenses.dispatch_ticks;
+  v_leaders text[];
+  v_standbys integer;
+  v_is_standby constant boolean := pg_is_in_recovery();
+  v_is_recent boolean;
+  v_has_worker boolean;
+  v_job record;
+  v_ago text;
+  v_gap record;
+begin
+  select s.* into v_settings from lenses.dispatch_settings as s;
+  select t.* into v_tick from lenses.dispatch_ticks as t order by t.started_at desc limit 1;
+  select
+    array_agg(format('%s:%s', w.hostname, w.pid) order by w.started_at) filter (where w.is_leader),
+    count(*) filter (where not w.is_leader)
+  into v_leaders, v_standbys
+  from lenses.worker_heartbeats as w
+  where w.beat_at > v_now - interval '30 seconds';
+  v_has_worker := coalesce(cardinality(v_leaders), 0) > 0;
+  v_is_recent := coalesce(v_tick.started_at between v_now - v_silence and v_now + interval '5 seconds', false);
+  v_ago := lenses.fn_health_age(v_now - v_tick.started_at);
+
+  select j.* into v_job
+  from lenses.fn_health_pg_cron(p_facts, v_has_worker or (v_is_recent and v_tick.driver <> 'pg_cron')) as j;
+
+  check_name := 'worker';
+  if v_is_standby then
+    state := case when v_is_recent then 'warn' else 'bad' end;
+    label := 'standby';
+    detail := format(
+      'this server is a standby: the primary dispatches; its newest tick that has arrived here is %s',
+      coalesce(v_ago || ' old', 'none')
+    );
+    advice := case
+      when v_is_recent then 'ask the primary for its health; after a failover the dispatcher goes on by itself'
+      else 'see whether the primary ticks and whether replication keeps up'
+    end;
+    return next;
+    return;
+  elsif v_settings.is_frozen then
+    state := 'bad';
+    label := 'frozen';
+    detail := format(
+      'dispatching is frozen since %s%s', to_char(v_settings.frozen_at, 'YYYY-MM-DD HH24:MI UTC'),
+      coalesce(': ' || v_settings.frozen_reason, '')
+    );
+    advice := 'when the reason is gone: select lenses.fn_unfreeze_dispatch();';
+  elsif v_tick.started_at > v_now + interval '5 seconds' then
+    state := 'bad';
+    label := 'clock';
+    detail := format('the newest tick is stamped %s in the future: the server''s clock was set back', v_ago);
+    advice := 'put the clock right (NTP); slots between are dispatched once all the same';
+  elsif v_is_recent then
+    state := 'ok';
+    label := 'ok';
+    detail := format('last tick %s ago, by %s', v_ago, v_tick.driver)
+      || case when v_has_worker then format('; leader %s, %s standing by', v_leaders[1], v_standbys) else '' end;
+  elsif v_tick.id is null and v_settings.updated_at > v_now - v_silence
+    and (v_has_worker or v_job.label = 'registered')
+  then
+    state := 'ok';
+    label := 'ok';
+    detail := 'installed just now; the first tick comes within a minute';
+  else
+    state := 'bad';
+    label := 'silent';
+    detail := case
+      when v_tick.id is null then 'nothing has ever ticked'
+      else format('the last tick was %s ago', v_ago)
+    end;
+    advice := case
+      when v_has_worker then 'a worker is alive and does not tick: see its log'
+      when v_job.state = 'bad' then 'mend pg_cron as said below, or run lf-sql worker'
+      when v_job.label = 'registered'
+        then 'the job is there and does not run: see cron.job_run_details and the server''s log, or run lf-sql worker'
+      else 'run lf-sql worker, or lf-sql install where the server has pg_cron'
+    end;
+  end if;
+  return next;
+
+  check_name := 'pg_cron';
+  state := v_job.state;
+  label := v_job.label;
+  detail := v_job.detail;
+  advice := v_job.advice;
+  return next;
+
+  if coalesce(cardinality(v_leaders), 0) > 1 then
+    check_name := 'dispatchers';
+    state := 'warn';
+    label := cardinality(v_leaders)::text;
+    detail := format('%s workers think that they lead: %s', cardinality(v_leaders), array_to_string(v_leaders, ', '));
+    advice := 'no slot is dispatched twice, but a lock does not hold: connect workers directly, not through a pooler';
+    return next;
+  end if;
+
+  check_name := 'last tick';
+  if v_tick.id is not null then
+    state := case when v_is_recent or v_settings.is_frozen then 'ok' else 'bad' end;
+    label := case when state = 'ok' then 'ok' else 'old' end;
+    detail := format(
+      '%s, %s: %s schedules due, %s runs, %s failed', to_char(v_tick.started_at, 'YYYY-MM-DD HH24:MI:SS UTC'),
+      case
+        when v_tick.finished_at is null then 'not finished'
+        else 'took ' || round(extract(epoch from v_tick.finished_at - v_tick.started_at) * 1000)::text || ' ms'
+      end,
+      v_tick.due, v_tick.dispatched, v_tick.failed
+    ) || coalesce('; ' || v_tick.note, '');
+    advice := case when state = 'bad' then 'see worker above' end;
+    return next;
+  end if;
+
+  select g.started_at, g.gap into v_gap
+  from (
+    select t.started_at, t.started_at - lag(t.started_at) over (order by t.started_at) as gap
+    from lenses.dispatch_ticks as t
+    where t.started_at > v_now - interval '1 day'
+  ) as g
+  where g.gap > interval '1 hour'
+  order by g.gap desc
+  limit 1;
+  if found then
+    check_name := 'gaps';
+    state := 'warn';
+    label := 'seen';
+    detail := format(
+      'nothing ticked for %s before %s', lenses.fn_health_age(v_gap.gap),
+      to_char(v_gap.started_at, 'YYYY-MM-DD HH24:MI UTC')
+    );
+    advice := 'the server was down or suspended: onMissed of each schedule decided about its slots; '
+      || 'a server that suspends itself when idle cannot keep time';
+    return next;
+  end if;
+end;
+$$;
+
+comment on function lenses.fn_health_driver(jsonb) is
+'Lines about who drives the dispatcher: worker, pg_cron, dispatchers, last tick, gaps. p_facts as in lenses.fn_health.';

@@ -1,0 +1,129 @@
+-- The minute job's line, from facts that only the connected role can see (sql/queries/health_facts.sql and, where
+-- the extension is in this database, health_job.sql). It judges and reads nothing; the first trouble that applies is
+-- named. p_is_driven: something ticks all the same, so that a missing job is no bad news.
+create or replace function lenses.fn_health_pg_cron(p_facts jsonb, p_is_driven boolean)
+returns table (state text, label text, detail text, advice text)
+language sql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+with f as (
+  select
+    p_facts -> 'pg_cron' as c,
+    p_facts -> 'job' as j,
+    p_facts -> 'last_run' as r,
+    p_facts ->> 'database' as database
+)
+
+select
+  case
+    when t.label in ('registered', 'not asked') then 'ok'
+    when not p_is_driven then 'bad'
+    else 'warn'
+  end,
+  t.label,
+  t.detail,
+  case
+    when t.label in ('registered', 'not asked') then null
+    when p_is_driven then 'nothing to do while another driver ticks; else ' || t.advice
+    else t.advice
+  end
+from f
+cross join lateral (
+  values
+  (
+    1, p_facts is null, 'not asked', 'the caller gave no facts about pg_cron', null
+  ),
+  (
+    2, not (f.c ->> 'is_available')::boolean and not (f.c ->> 'is_installed')::boolean, 'missing',
+    'pg_cron is not installed on this server',
+    'install the package postgresql-NN-cron, add pg_cron to shared_preload_libraries, restart, and run lf-sql install; '
+    || 'or run lf-sql worker'
+  ),
+  (
+    3, (f.c ->> 'is_preloaded')::boolean is false, 'not preloaded',
+    'pg_cron is on this server, but not in shared_preload_libraries',
+    'add pg_cron to shared_preload_libraries, restart the server, and run lf-sql install; or run lf-sql worker'
+  ),
+  (
+    4, not (f.c ->> 'is_installed')::boolean and f.c ->> 'cron_database' <> f.database, 'in another database',
+    format('pg_cron lives in database %s, and this is %s', f.c ->> 'cron_database', f.database),
+    format(
+      'in %s: select cron.schedule_in_database(%L, %L, %L, %L); or set cron.database_name = %L and restart; '
+      || 'or run lf-sql worker',
+      f.c ->> 'cron_database', 'dispatch-scheduled-workflows', '* * * * *', 'call lenses.sp_dispatch_tick()',
+      f.database, f.database
+    )
+  ),
+  (
+    5, not (f.c ->> 'is_installed')::boolean, 'missing',
+    'pg_cron is on this server, but not created in this database',
+    'run lf-sql install as a role that may create the extension, or: create extension pg_cron; and lf-sql install again'
+  ),
+  (
+    6, not coalesce((f.c ->> 'can_read')::boolean, false), 'not visible',
+    'this role may not read cron.job',
+    'grant usage on schema cron to the role that installs, and run lf-sql install; or ask health as that role'
+  ),
+  (
+    7, f.j is null or jsonb_typeof(f.j) = 'null', 'job missing',
+    'there is no job dispatch-scheduled-workflows that this role can see',
+    'run lf-sql install; it registers the job'
+  ),
+  (
+    8, not (f.j ->> 'has_role')::boolean, 'owner gone',
+    format('the job belongs to role %s, which does not exist', f.j ->> 'username'),
+    format(
+      'as a superuser: delete from cron.job where jobid = %s; then run lf-sql install as a role that stays',
+      f.j ->> 'jobid'
+    )
+  ),
+  (
+    9, not (f.j ->> 'active')::boolean, 'job inactive', 'the job is there, but switched off',
+    'run lf-sql install; it registers the job anew'
+  ),
+  (
+    10, f.j ->> 'database' <> f.database, 'job altered',
+    format('the job runs in database %s, and this is %s', f.j ->> 'database', f.database),
+    'run lf-sql install; it registers the job anew'
+  ),
+  (
+    11, f.j ->> 'schedule' <> '* * * * *' or btrim(f.j ->> 'command', ' ;') <> 'call lenses.sp_dispatch_tick()',
+    'job altered',
+    format('the job is %L at %L', left(f.j ->> 'command', 100), f.j ->> 'schedule'),
+    'run lf-sql install; it registers the job anew'
+  ),
+  (
+    12, not (f.j ->> 'can_tick')::boolean, 'not permitted',
+    format('role %s, to whom the job belongs, may not call lenses.sp_dispatch_tick()', f.j ->> 'username'),
+    'run lf-sql install; it grants anew what was lost'
+  ),
+  (
+    13, f.r ->> 'status' = 'failed' and f.r ->> 'return_message' like 'connection failed%', 'connection failed',
+    format('pg_cron cannot connect to this server (cron.host is %s)', coalesce(f.c ->> 'host', 'not visible')),
+    'set cron.use_background_workers = on (no connection needed), or cron.host to the socket''s folder, and restart; '
+    || 'or run lf-sql worker'
+  ),
+  (
+    14, not coalesce((f.c ->> 'has_launcher')::boolean, true), 'launcher dead',
+    'the pg_cron launcher is not running: jobs are there and never start',
+    'restart the server (it comes back only so), or run lf-sql worker meanwhile'
+  ),
+  (
+    15, f.r ->> 'status' = 'failed' and (f.r ->> 'age')::numeric < 600, 'job fails',
+    format('its last run failed: %s', left(f.r ->> 'return_message', 200)),
+    'see cron.job_run_details; lf-sql verify says what is off in the installation'
+  ),
+  (
+    16, true, 'registered',
+    format('job %s, every minute, as %s', f.j ->> 'jobid', f.j ->> 'username'), null
+  )
+) as t (rank, applies, label, detail, advice)
+where t.applies
+order by t.rank
+limit 1
+$$;
+
+comment on function lenses.fn_health_pg_cron(jsonb, boolean) is
+'One line about the minute job, judged from p_facts (NULL: not asked). state ok, warn or bad.';

@@ -1,0 +1,186 @@
+-- owner: lf_sql_engine
+-- Every schedule that is not fine, a line a finding; p_lenser_id narrows it to one tenant (NULL: all; the caller has
+-- been checked). A slot is overdue three minutes after its due time unless the newest tick is at work on that schedule.
+-- Zones are asked once a distinct (expression, zone, next slot), and only zones that the server knows.
+create or replace function lenses.fn_health_schedules(p_lenser_id uuid)
+returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+with zones as materialized (
+  select z.name from pg_timezone_names as z
+),
+
+newest as materialized (
+  select max(t.id) as id from lenses.dispatch_ticks as t
+  where t.started_at > clock_timestamp() - interval '3 minutes'
+),
+
+mine as materialized (
+  select
+    s.*,
+    w.title,
+    w.status as workflow_status,
+    z.name is not null as has_zone,
+    s.is_active and s.due_at < clock_timestamp() - interval '3 minutes'
+    and s.tick_id is distinct from (select n.id from newest as n) as is_overdue,
+    s.last_dispatch_status is null and s.next_run_at is not null
+    and s.due_at >= clock_timestamp() - interval '3 minutes' as is_first_ahead
+  from lenses.workflow_schedules as s
+  inner join lenses.workflows as w on w.id = s.workflow_id
+  left join zones as z on z.name = s.timezone
+  where p_lenser_id is null or s.lenser_id = p_lenser_id
+),
+
+moved as materialized (
+  select d.cron_expr, d.timezone, d.next_run_at
+  from (
+    select distinct m.cron_expr, m.timezone, m.next_run_at
+    from mine as m
+    where m.is_active and m.has_zone and m.cron_expr is not null and m.next_run_at is not null
+  ) as d
+  where not lenses.fn_cron_matches_now(d.cron_expr, d.next_run_at, d.timezone)
+),
+
+findings as (
+  select
+    1 as rank, m.id,
+    case when m.paused_at is null then 'DISABLED' else 'PAUSED' end as label,
+    'warn' as state,
+    case when m.paused_at is null then 'not active' else
+      format('paused %s ago', lenses.fn_health_age(now() - m.paused_at))
+      || coalesce(format(', until %s', to_char(m.paused_until, 'YYYY-MM-DD HH24:MI UTC')), '')
+      || coalesce(format(': %s', left(m.pause_note, 200)), '')
+    end as detail,
+    format('lf-sql schedule resume %s', m.id) as advice
+  from mine as m
+  where not m.is_active
+
+  union all
+
+  select
+    2, m.id, 'MISSED', 'bad',
+    format('slot %s has not been dispatched, %s after it was due',
+      to_char(m.next_run_at, 'YYYY-MM-DD HH24:MI UTC'), lenses.fn_health_age(now() - m.due_at)),
+    'see the worker line: whoever ticks next decides by onMissed'
+  from mine as m
+  where m.is_overdue
+
+  union all
+
+  select
+    2, m.id, 'MISSED', 'bad',
+    format('its newest slots were dropped as late: %s of them, %s to %s', coalesce(l.payload #>> '{detail,count}', '1'),
+      coalesce(l.payload #>> '{detail,first}', l.payload ->> 'scheduled_for', 'the first'),
+      coalesce(l.payload #>> '{detail,last}', l.payload ->> 'scheduled_for', 'the last')),
+    format('run them: lf-sql schedule backfill %s --since %s; queue_policy.onMissed decides about the next time', m.id,
+      coalesce(l.payload #>> '{detail,first}', l.payload ->> 'scheduled_for'))
+  from mine as m
+  cross join lateral (
+    select a.payload, a.occurred_at
+    from agents.action_logs as a
+    where a.schedule_id = m.id and a.action_type = 'schedule_skipped' and a.payload ->> 'reason' = 'missed'
+    order by a.occurred_at desc
+    limit 1
+  ) as l
+  where m.is_active and not m.is_overdue and m.last_dispatch_status = 'skipped_missed'
+    and not exists (
+      select from lenses.workflow_runs as r
+      where r.schedule_id = m.id and r.lenser_id = m.lenser_id and r.created_at >= l.occurred_at
+    )
+
+  union all
+
+  select
+    3, m.id, 'NEVER_RAN',
+    case when m.is_first_ahead then 'warn' else 'bad' end,
+    case
+      when m.is_first_ahead
+        then format('its first slot comes at %s', to_char(m.next_run_at, 'YYYY-MM-DD HH24:MI UTC'))
+      when m.next_run_at is null then 'it never ran, and no slot is left'
+      else format('it was due and never ran%s', coalesce(format('; the newest slot: %s', m.last_dispatch_status), ''))
+    end,
+    case
+      when m.is_first_ahead then null
+      else format('lf-sql schedule preview %s shows what stands in its way', m.id)
+    end
+  from mine as m
+  where m.is_active and m.last_run_at is null
+    and not exists (
+      select from lenses.workflow_runs as r where r.schedule_id = m.id and r.lenser_id = m.lenser_id
+    )
+
+  union all
+
+  select
+    4, m.id, upper(m.last_dispatch_status),
+    case m.last_dispatch_status when 'budget_exceeded' then 'warn' else 'bad' end,
+    coalesce(left(m.last_error_message, 300), 'its newest slot was not dispatched'),
+    case m.last_dispatch_status
+      when 'dispatch_failed' then
+        'tried again after 1, 2, 4 and 8 minutes, then the slot is used up; mend what the message names'
+      when 'condition_failed' then format('mend it: lf-sql schedule condition test %s', m.id)
+      when 'budget_exceeded' then 'raise agents.policies of the assignee, or wait for the next UTC day'
+      else format('mend what the message names and save the schedule again; then lf-sql schedule preview %s', m.id)
+    end
+  from mine as m
+  where m.is_active
+    and m.last_dispatch_status in ('dispatch_failed', 'validation_failed', 'condition_failed', 'budget_exceeded')
+
+  union all
+
+  select
+    5, m.id, 'WORKFLOW_NOT_ACTIVE', 'warn',
+    format('its workflow is %s, so that its slots are used up without a run', m.workflow_status),
+    format('lf-sql workflow status %s active', m.workflow_id)
+  from mine as m
+  where m.is_active and m.workflow_status <> 'active'
+
+  union all
+
+  select
+    6, m.id, 'ZONE_GONE', 'bad', format('this server does not know the zone %s', m.timezone),
+    'install the server''s zone data, or give the schedule a zone of pg_timezone_names'
+  from mine as m
+  where m.is_active and not m.has_zone and m.cron_expr is not null
+
+  union all
+
+  select
+    6, m.id, 'ZONE_CHANGED', 'bad',
+    format('next_run_at %s is no slot of %s in %s: the zone''s rules have changed since it was computed, or it was '
+      || 'written by hand', to_char(m.next_run_at, 'YYYY-MM-DD HH24:MI:SS UTC'), m.cron_expr, m.timezone),
+    format('update lenses.workflow_schedules set next_run_at = lenses.fn_cron_next_after(cron_expr, timezone, now()) '
+      || 'where id = %L;', m.id)
+  from mine as m
+  inner join moved as v
+    on v.cron_expr = m.cron_expr and v.timezone = m.timezone and v.next_run_at = m.next_run_at
+  where m.is_active
+
+  union all
+
+  select
+    7, m.id, 'CALENDAR_OVER',
+    case c.kind when 'only_dates' then 'bad' else 'warn' end,
+    format('the last date of calendar %s is %s: %s', c.name, d.last,
+      case c.kind when 'only_dates' then 'every slot is skipped' else 'no slot is skipped any more' end),
+    'add dates: lf-sql schedule calendar import, or attach another calendar'
+  from mine as m
+  inner join lenses.schedule_calendars as c on c.id = m.calendar_id
+  cross join lateral (select max(x) as last from unnest(c.dates) as x) as d
+  where m.is_active and d.last < (now() at time zone c.timezone)::date
+)
+
+select
+  'schedule', f.state, f.label, format('%s: %s', coalesce(nullif(m.title, ''), 'workflow without a title'), f.detail),
+  f.advice, f.id
+from findings as f
+inner join mine as m on m.id = f.id
+order by case f.state when 'bad' then 1 else 2 end, m.title, f.id, f.rank
+$$;
+
+comment on function lenses.fn_health_schedules(uuid) is
+'Findings about schedules, a line each; p_lenser_id NULL: of every tenant. Columns as of lenses.fn_health.';

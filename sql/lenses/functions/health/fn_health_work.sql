@@ -1,0 +1,147 @@
+-- owner: lf_sql_engine
+-- Does the work get done? Backlog, runs that nobody finishes, history that outlives its retention. What only the
+-- connected role can see (old snapshots, pg_cron's own log) comes in p_facts. Each question is one index probe or, for
+-- history, one a tenant.
+create or replace function lenses.fn_health_work(p_facts jsonb)
+returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_settings lenses.dispatch_settings;
+  v_count bigint;
+  v_failed bigint;
+  v_oldest timestamptz;
+  v_skips text;
+  v_behind text[] := '{}';
+begin
+  select s.* into v_settings from lenses.dispatch_settings as s;
+
+  select count(*), min(d.due_at) into v_count, v_oldest from lenses.schedule_due as d where d.due_at <= v_now;
+  check_name := 'backlog';
+  state := case when v_oldest < v_now - interval '3 minutes' then 'bad' else 'ok' end;
+  label := case state when 'ok' then 'ok' else 'behind' end;
+  detail := case v_count
+    when 0 then 'nothing is due'
+    else format('%s schedules are due, the oldest since %s', v_count, lenses.fn_health_age(v_now - v_oldest))
+  end;
+  advice := case state when 'bad' then case
+    when v_settings.is_frozen then 'unfreeze; onMissed decides about what is late by then'
+    else 'if the worker line is fine the dispatcher is catching up: look again, and at max_catchup_per_tick'
+  end end;
+  return next;
+
+  select count(*), min(r.lease_expires_at) into v_count, v_oldest
+  from lenses.workflow_runs as r
+  where r.status = 'running' and r.lease_expires_at < v_now - interval '3 minutes';
+  check_name := 'stuck runs';
+  state := case v_count when 0 then 'ok' else 'bad' end;
+  label := case v_count when 0 then 'none' else v_count::text end;
+  detail := case v_count
+    when 0 then 'no lease is over'
+    else format('%s runs whose lease is over since %s', v_count, lenses.fn_health_age(v_now - v_oldest))
+  end;
+  advice := case when v_count > 0 then
+    'the tick reaps them: see the worker line; by hand: select lenses.fn_reap_workflow_runs();' end;
+  return next;
+
+  select count(*), min(r.created_at) into v_count, v_oldest
+  from lenses.workflow_runs as r
+  where r.status = 'pending' and coalesce(r.available_at, r.created_at) < v_now - interval '1 hour'
+    and r.created_at < v_now - interval '1 hour';
+  if v_count > 0 then
+    check_name := 'waiting runs';
+    state := 'warn';
+    label := v_count::text;
+    detail := format('%s runs that no executor has claimed, the oldest since %s', v_count,
+      lenses.fn_health_age(v_now - v_oldest));
+    advice := 'start executors: lf-sql runs work -- COMMAND';
+    return next;
+  end if;
+
+  select count(*), min(r.created_at) into v_count, v_oldest
+  from lenses.workflow_runs as r
+  where r.status = 'pending_approval' and r.created_at < v_now - interval '1 day';
+  if v_count > 0 then
+    check_name := 'approvals';
+    state := 'warn';
+    label := v_count::text;
+    detail := format('%s runs wait for their owner''s decision, the oldest since %s', v_count,
+      lenses.fn_health_age(v_now - v_oldest));
+    advice := 'lf-sql runs list --status pending_approval; approval_policy.expiresAfterMs ends such waiting';
+    return next;
+  end if;
+
+  select sum(t.failed) into v_failed from lenses.dispatch_ticks as t where t.started_at > v_now - interval '1 day';
+  select string_agg(format('%s %s', e.key, e.total), ', ' order by e.total desc, e.key) into v_skips
+  from (
+    select k.key, sum(k.value::bigint) as total
+    from lenses.dispatch_ticks as t
+    cross join lateral jsonb_each_text(t.skipped) as k
+    where t.started_at > v_now - interval '1 day' and t.skipped <> '{}'
+    group by k.key
+  ) as e;
+  check_name := 'skips';
+  state := 'ok';
+  label := coalesce(v_skips, 'none');
+  detail := format('slots skipped in the last day, by reason; %s dispatches failed', coalesce(v_failed, 0));
+  advice := null;
+  return next;
+
+  select min(o.created_at) into v_oldest
+  from lensers.profiles as p
+  cross join lateral (
+    select r.created_at
+    from lenses.workflow_runs as r
+    where r.lenser_id = p.id and r.status in ('completed', 'failed', 'cancelled', 'timed_out')
+    order by r.created_at
+    limit 1
+  ) as o;
+  if v_oldest < v_now - v_settings.retention - interval '1 day' then
+    v_behind := v_behind || format('runs from %s', to_char(v_oldest, 'YYYY-MM-DD'));
+  end if;
+  select min(o.occurred_at) into v_oldest
+  from lensers.profiles as p
+  cross join lateral (
+    select l.occurred_at from agents.action_logs as l where l.lenser_id = p.id order by l.occurred_at limit 1
+  ) as o;
+  if v_oldest < v_now - v_settings.retention - interval '1 day' then
+    v_behind := v_behind || format('logs from %s', to_char(v_oldest, 'YYYY-MM-DD'));
+  end if;
+  select min(t.started_at) into v_oldest from lenses.dispatch_ticks as t;
+  if v_oldest < v_now - v_settings.ticks_retention - interval '1 day' then
+    v_behind := v_behind || format('ticks from %s', to_char(v_oldest, 'YYYY-MM-DD'));
+  end if;
+  v_oldest := (p_facts ->> 'oldest_job_run')::timestamptz;
+  if v_oldest < v_now - v_settings.ticks_retention - interval '1 day' then
+    v_behind := v_behind || format('rows of cron.job_run_details from %s', to_char(v_oldest, 'YYYY-MM-DD'));
+  end if;
+  check_name := 'retention';
+  state := case cardinality(v_behind) when 0 then 'ok' else 'bad' end;
+  label := case state when 'ok' then 'ok' else 'behind' end;
+  detail := case state when 'ok' then format('history of %s', v_settings.retention)
+    else 'past their retention: ' || array_to_string(v_behind, ', ') end;
+  advice := case state when 'bad' then
+    'call lenses.sp_purge_history(); it does so nightly by the purge job or lf-sql worker' end;
+  return next;
+
+  if (p_facts #>> '{oldest_snapshot,age}')::numeric > 3600 then
+    check_name := 'old snapshot';
+    state := 'warn';
+    label := lenses.fn_health_age(make_interval(secs => (p_facts #>> '{oldest_snapshot,age}')::float8));
+    detail := format(
+      'process %s (%s) holds a snapshot since then; dead rows cannot be removed and ticks grow slower',
+      p_facts #>> '{oldest_snapshot,pid}', p_facts #>> '{oldest_snapshot,application_name}'
+    );
+    advice := format('end it: select pg_terminate_backend(%s);', p_facts #>> '{oldest_snapshot,pid}');
+    return next;
+  end if;
+end;
+$$;
+
+comment on function lenses.fn_health_work(jsonb) is
+'Lines about the work: backlog, stuck runs, waiting runs, approvals, skips, retention. p_facts as in lenses.fn_health.';

@@ -1,0 +1,24 @@
+-- owner: lf_sql_engine
+-- A process lf-sql worker says that it lives, and as a leader that it ticks: it calls this after a tick that went well.
+-- Rows of processes that have been silent for a day go. The row's time is the server's.
+create or replace function lenses.fn_worker_heartbeat(
+  p_worker_id text, p_hostname text, p_pid integer, p_is_leader boolean, p_version text
+)
+returns void
+language sql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+with gone as (
+  delete from lenses.worker_heartbeats as w
+  where w.beat_at < clock_timestamp() - interval '1 day' and w.worker_id <> p_worker_id
+)
+insert into lenses.worker_heartbeats as w (worker_id, hostname, pid, is_leader, version, started_at, beat_at)
+values (p_worker_id, p_hostname, p_pid, p_is_leader, p_version, clock_timestamp(), clock_timestamp())
+on conflict (worker_id) do update
+set is_leader = excluded.is_leader, beat_at = excluded.beat_at
+$$;
+
+comment on function lenses.fn_worker_heartbeat(text, text, integer, boolean, text) is
+'For lf-sql worker: records that the process p_worker_id (random, new with each start) lives and whether it leads.';

@@ -1,0 +1,51 @@
+-- The minute job as pg_cron shows it to the connected role, for lenses.fn_health; asked only where health_facts.sql
+-- says that cron.job can be read. Row security of pg_cron hides the jobs of others.
+with job as (
+  select j.*
+  from cron.job as j
+  where j.jobname = 'dispatch-scheduled-workflows'
+  order by j.active desc, j.jobid desc
+  limit 1
+),
+
+last_run as (
+  select
+    d.status,
+    d.return_message,
+    pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - coalesce(d.end_time, d.start_time)) as age
+  from cron.job_run_details as d
+  inner join job as j on d.jobid = j.jobid
+  where d.status in ('succeeded', 'failed')
+  order by d.runid desc
+  limit 1
+),
+
+oldest_run as (
+  select pg_catalog.min(d.start_time) as start_time
+  from cron.job_run_details as d
+  inner join job as j on d.jobid = j.jobid
+)
+
+select
+  pg_catalog.jsonb_build_object(
+    'job', case
+      when j.jobid is not null then pg_catalog.jsonb_build_object(
+        'jobid', j.jobid,
+        'schedule', j.schedule,
+        'command', j.command,
+        'database', j.database,
+        'username', j.username,
+        'active', j.active,
+        'has_role', r.oid is not null,
+        'can_tick', r.oid is not null
+        and pg_catalog.has_schema_privilege(r.oid, 'lenses', 'usage')
+        and pg_catalog.has_function_privilege(r.oid, 'lenses.sp_dispatch_tick()', 'execute')
+      )
+    end,
+    'last_run', case when l.status is not null then pg_catalog.to_jsonb(l) end,
+    'oldest_job_run', o.start_time
+  ) as facts
+from oldest_run as o
+left join job as j on true
+left join last_run as l on true
+left join pg_catalog.pg_roles as r on j.username = r.rolname;
