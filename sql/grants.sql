@@ -112,7 +112,6 @@ grant select on
   lenses.workflow_versions,
   lenses.schedule_calendars,
   lenses.workflow_schedules,
-  lenses.schedule_due,
   lenses.workflow_runs,
   lenses.workflow_run_events,
   agents.ai_lensers,

@@ -1,5 +1,6 @@
--- Audit: a lenser sees his own rows, service_role all; only the owners of our functions write.
--- That rows neither change nor go is the append-only trigger's business, not a policy's: it answers aloud.
+-- Audit: a lenser sees his own rows, service_role all; only the owners of our functions write. That
+-- rows neither change nor go is the append-only trigger's business, not a policy's: it answers
+-- aloud.
 
 alter table agents.approval_attempts enable row level security;
 alter table agents.approval_attempts force row level security;

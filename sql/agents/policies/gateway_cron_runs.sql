@@ -1,5 +1,6 @@
--- A lenser sees his own rows; the RPCs (as lf_sql_owner) work on the caller's rows alone; lf_sql_engine on all.
--- service_role reads, inserts and updates, so that the table's guards answer it; it deletes nothing.
+-- A lenser sees his own rows; the RPCs (as lf_sql_owner) work on the caller's rows alone;
+-- lf_sql_engine on all. service_role reads, inserts and updates, so that the table's guards answer
+-- it; it deletes nothing.
 
 alter table agents.gateway_cron_runs enable row level security;
 alter table agents.gateway_cron_runs force row level security;

@@ -1,4 +1,5 @@
--- Append-only, for every role and in every replication mode; only the counter goes up, by lf_sql_engine.
+-- Append-only, for every role and in every replication mode; only the counter goes up, by
+-- lf_sql_engine.
 
 create or replace trigger approval_attempts_refuse_update
 before update on agents.approval_attempts

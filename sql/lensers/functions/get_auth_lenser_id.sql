@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- Who is calling: every policy and every RPC asks here. request.jwt.claims decides where it is set; only without it the older
--- request.jwt.claim.sub. Claims or a subject that cannot be read are nobody, never an error. STABLE, never IMMUTABLE: a plan
--- must not keep its first caller. Policies call it as (select …), once a statement.
+-- Who is calling: every policy and every RPC asks here. request.jwt.claims decides where it is set;
+-- only without it the older request.jwt.claim.sub. Claims or a subject that cannot be read are
+-- nobody, never an error. STABLE, never IMMUTABLE: a plan must not keep its first caller. Policies
+-- call it as (select …), once a statement.
 create or replace function lensers.get_auth_lenser_id()
 returns uuid
 language plpgsql

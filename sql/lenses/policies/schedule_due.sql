@@ -1,14 +1,9 @@
--- A lenser sees his own rows; the RPCs (as lf_sql_owner) work on the caller's rows alone; lf_sql_engine on all.
--- service_role reads, inserts and updates, so that the table's guards answer it; it deletes nothing.
+-- The dispatcher's index of lenses.workflow_schedules, where a lenser sees his due times. The RPCs
+-- (as lf_sql_owner) reach the caller's rows alone; service_role reads, inserts and updates; no
+-- request role deletes.
 
 alter table lenses.schedule_due enable row level security;
 alter table lenses.schedule_due force row level security;
-
-drop policy if exists schedule_due_authenticated_select on lenses.schedule_due;
-create policy schedule_due_authenticated_select on lenses.schedule_due
-for select
-to authenticated
-using (lenser_id = (select lensers.get_auth_lenser_id()));
 
 drop policy if exists schedule_due_owner_all on lenses.schedule_due;
 create policy schedule_due_owner_all on lenses.schedule_due
