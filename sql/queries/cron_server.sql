@@ -1,0 +1,26 @@
+-- What there is of pg_cron here: one row. Its settings are real only where the library is preloaded; written into
+-- postgresql.conf without it they are placeholders, and no postmaster's.
+select
+  exists (select 1 from pg_catalog.pg_available_extensions as a where a.name = 'pg_cron') as is_available,
+  e.oid is not null as is_created,
+  coalesce(pg_catalog.has_schema_privilege(n.oid, 'usage'), false) as may_use,
+  (select r.rolsuper from pg_catalog.pg_roles as r where r.rolname = current_user) as is_superuser,
+  pg_catalog.current_database()::text as database_name,
+  current_user::text as user_name,
+  pg_catalog.current_setting('server_version_num')::integer / 10000 as server_major,
+  (
+    select s.setting from pg_catalog.pg_settings as s
+    where s.name = 'cron.database_name' and s.context = 'postmaster'
+  ) as cron_database,
+  coalesce(pg_catalog.current_setting('cron.use_background_workers', true), 'off') = 'on' as uses_workers,
+  coalesce(pg_catalog.current_setting('cron.host', true), 'localhost') as cron_host,
+  pg_catalog.current_setting('listen_addresses') as listen_addresses,
+  exists (
+    select 1
+    from pg_catalog.pg_proc as p
+    where p.pronamespace = (select w.oid from pg_catalog.pg_namespace as w where w.nspname = 'lenses')
+      and p.proname = 'sp_dispatch_tick'
+  ) as has_tick
+from (select 1) as one
+left join pg_catalog.pg_extension as e on e.extname = 'pg_cron'
+left join pg_catalog.pg_namespace as n on n.nspname = 'cron' and e.oid is not null;
