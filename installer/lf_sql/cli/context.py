@@ -1,0 +1,184 @@
+"""What every command shares: the connection, whom it acts as, how it prints."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import click
+
+from lf_sql import db
+from lf_sql.db import Connection
+from lf_sql.errors import LfSqlError
+
+Row = Mapping[str, Any]
+
+
+@dataclass
+class Options:
+    """The shared options, wherever on the line they stood."""
+
+    dsn: str | None = None
+    as_user: str | None = None
+    as_json: bool = False
+
+
+def options() -> Options:
+    """The shared options of the running command."""
+    return click.get_current_context().ensure_object(Options)
+
+
+def adopt(command: click.Command) -> click.Command:
+    """Give a command, and all below it, the shared options: they may stand before or after it."""
+    names = {param.name for param in command.params}
+    command.params += [option for option in _shared() if option.name not in names]
+    if isinstance(command, click.Group):
+        for child in command.commands.values():
+            adopt(child)
+    return command
+
+
+def _shared() -> list[click.Option]:
+    def remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+        if value:
+            setattr(ctx.ensure_object(Options), str(param.name), value)
+
+    return [
+        click.Option(
+            ["--dsn"],
+            metavar="DSN",
+            expose_value=False,
+            callback=remember,
+            help="Where the database is: a URL or libpq's key=value form.",
+        ),
+        click.Option(
+            ["--as", "as_user"],
+            metavar="USER_UUID",
+            expose_value=False,
+            callback=remember,
+            help="Act as this tenant (the sub of his JWT).",
+        ),
+        click.Option(
+            ["--json", "as_json"],
+            is_flag=True,
+            expose_value=False,
+            callback=remember,
+            help="Print JSON.",
+        ),
+    ]
+
+
+@contextmanager
+def connect(application_name: str | None = None) -> Iterator[Connection]:
+    """The connection of the running command: autocommit, nothing prepared, closed at the end."""
+    name = application_name or f"lf-sql {click.get_current_context().info_name}"
+    conn = db.connect(options().dsn, application_name=name)
+    with conn:
+        db.check_server(conn)
+        yield conn
+
+
+@contextmanager
+def acting(conn: Connection, user_id: UUID | str | None = None) -> Iterator[Connection]:
+    """A transaction as the tenant given, else the one of --as, else as the connected role itself."""
+    user = user_id or options().as_user
+    with conn.transaction():
+        if user is not None:
+            try:
+                claims = json.dumps({"sub": str(UUID(str(user))), "role": "authenticated"})
+            except ValueError:
+                raise click.UsageError(f"--as wants the uuid of a user, not {user!r}") from None
+            conn.execute(
+                "select pg_catalog.set_config('request.jwt.claims', %s, true), "
+                "pg_catalog.set_config('role', 'authenticated', true)",
+                [claims],
+            )
+        yield conn
+
+
+def require_installed(conn: Connection) -> None:
+    """A clear line instead of `relation does not exist`."""
+    row = conn.execute(
+        "select pg_catalog.count(*) as n from pg_catalog.pg_namespace "
+        "where nspname in ('lf_sql', 'lenses')"
+    ).fetchone()
+    if not row or row["n"] < 2:
+        raise LfSqlError("lf-sql is not installed in this database", "lf-sql install")
+
+
+def emit(
+    rows: Iterable[Row], columns: Sequence[str] | None = None, *, empty: str = "nothing"
+) -> None:
+    """Rows as a table on a terminal, tab-separated in a pipe, JSON with --json."""
+    rows = list(rows)
+    columns = list(columns or (rows[0] if rows else []))
+    if options().as_json:
+        click.echo(json.dumps([dict(row) for row in rows], default=_plain, indent=2))
+    elif not sys.stdout.isatty():
+        out = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+        if columns:
+            out.writerow(columns)
+        out.writerows([_cell(row.get(name)) for name in columns] for row in rows)
+    elif not rows:
+        click.echo(empty)
+    else:
+        _table(rows, columns)
+
+
+def emit_one(row: Row) -> None:
+    """One row: name and value a line, a JSON object with --json."""
+    if options().as_json:
+        click.echo(json.dumps(dict(row), default=_plain, indent=2))
+        return
+    separator = "\t" if not sys.stdout.isatty() else "  "
+    width = max(map(len, row), default=0) if sys.stdout.isatty() else 0
+    for name, value in row.items():
+        click.echo(f"{name:<{width}}{separator}{_cell(value)}")
+
+
+def note(line: str) -> None:
+    """A line for a person, never in the way of what is piped."""
+    click.echo(line, err=True)
+
+
+def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(row.get(name)) for name in columns))
+    Console(highlight=False, markup=False).print(table)
+
+
+def _cell(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return value.isoformat(sep=" ", timespec="seconds")
+        case dict() | list():
+            return json.dumps(value, default=_plain, ensure_ascii=False)
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case datetime() | date():
+            return value.isoformat()
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+    return str(value)

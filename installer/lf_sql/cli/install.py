@@ -1,0 +1,33 @@
+"""lf-sql install: everything of this version into the database."""
+
+from __future__ import annotations
+
+import click
+
+from lf_sql import apply, bundle, jobs, report
+from lf_sql.cli.context import connect
+
+
+@click.command(
+    epilog="\b\nExamples:\n  lf-sql install --dsn postgresql://postgres@localhost/app\n"
+    "  lf-sql install --dry-run > install.sql"
+)
+@click.option("--dry-run", is_flag=True, help="Print the SQL and change nothing.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=apply.LOCK_WAIT,
+    show_default=True,
+    help="Seconds to wait for another installer.",
+)
+def command(dry_run: bool, wait: float) -> None:
+    """Install or upgrade; safe to repeat, to run twice at once, and to be killed."""
+    tree = bundle.load()
+    with connect() as conn:
+        if dry_run:
+            for part in apply.script(tree, apply.prepare(conn, tree).plan):
+                click.echo(part, nl=False)
+            return
+        outcome = apply.install(conn, tree, say=report.progress, wait=wait)
+        driver = jobs.register(conn, tree)
+        report.installed(tree, outcome, driver)

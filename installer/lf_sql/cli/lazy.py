@@ -1,0 +1,44 @@
+"""Click groups: one whose commands are modules, and the suggestion for a mistyped command."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from pathlib import Path
+
+import click
+
+from lf_sql.cli.context import adopt
+
+NOT_COMMANDS = {"context", "lazy"}
+PACKAGE = "lf_sql.cli"
+
+
+class SuggestingGroup(click.Group):
+    """A group that suggests the right command for a mistyped one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], names, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(SuggestingGroup):
+    """`lf-sql foo-bar` is `command` or `group` of the module lf_sql.cli.foo_bar."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        found = pkgutil.iter_modules([str(Path(__file__).parent)])
+        return sorted(m.name.replace("_", "-") for m in found if m.name not in NOT_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"{PACKAGE}.{cmd_name.replace('-', '_')}")
+        command: click.Command = getattr(module, "group", None) or module.command
+        return adopt(command)

@@ -1,0 +1,60 @@
+"""What install, status and verify tell a person."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from lf_sql import roles
+from lf_sql.apply import Outcome
+from lf_sql.bundle import Bundle
+from lf_sql.errors import LfSqlError
+from lf_sql.jobs import Driver
+
+
+def progress(line: str) -> None:
+    """A step of the work, on a terminal only."""
+    if sys.stderr.isatty():
+        click.echo(f"  {line}", err=True)
+
+
+def installed(bundle: Bundle, outcome: Outcome, driver: Driver) -> None:
+    """The end of an install. Raises where something is left that install cannot mend."""
+    plan = outcome.plan
+    if not plan.is_pending:
+        click.echo(f"lf-sql {bundle.version} is up to date, nothing to do")
+    elif plan.is_mending:
+        mended = [f for f in outcome.findings if f not in outcome.leftovers]
+        click.echo(f"lf-sql {bundle.version}: mended {len(mended)} in {outcome.seconds:.1f} s")
+        for finding in mended:
+            click.echo(f"  {finding}")
+    else:
+        click.echo(
+            f"lf-sql {bundle.version} installed in {outcome.seconds:.1f} s: "
+            f"{len(plan.migrations)} migrations, {len(bundle.sources)} sources "
+            f"({', '.join(r for r in plan.reasons if not r.startswith('migration'))})"
+        )
+    for line in roles.weaker(plan.role_map):
+        click.echo(f"weaker: {line}")
+    show_driver(driver)
+    if outcome.leftovers:
+        for finding in outcome.leftovers:
+            click.echo(f"  {finding}", err=True)
+        raise LfSqlError(
+            f"{len(outcome.leftovers)} things are not as this version installs them, "
+            "and a replay does not mend them",
+            "restore what a migration made from a backup; drop what is unexpected",
+        )
+
+
+def show_driver(driver: Driver) -> None:
+    """The jobs, or exactly what is missing."""
+    if driver.registered:
+        click.echo(f"pg_cron: {', '.join(driver.registered)} registered")
+    for trouble in driver.troubles:
+        click.echo(f"pg_cron: {trouble.problem}")
+        for command in trouble.commands:
+            click.echo(f"    {command}")
+    for finding in driver.findings:
+        click.echo(f"pg_cron: {finding}")
