@@ -1,62 +1,133 @@
--- The last word of an install: raises, and so rolls everything back, where the catalogue breaks a rule of the house.
+-- The last word of an install: raises, and so rolls everything back, where the catalogue breaks a
+-- rule of the house. A rule is one SELECT of its offenders.
 
 do $$
 declare
   v_rooms constant text[] := array['lf_sql', 'lensers', 'lenses', 'agents', 'automation'];
-  v_found text;
+  v_audit constant text[] := array[
+    'lenses.workflow_run_events', 'agents.agent_run_events', 'agents.action_logs', 'agents.approval_attempts'
+  ];
+  -- Not pinned, so that the planner inlines them: they read no table, and every caller pins its path.
+  v_inlined constant text[] := array[
+    'lenses.fn_cron_low_bit', 'lenses.fn_cron_month_days', 'lenses.fn_cron_wall_minute',
+    'lenses.fn_timezone_of_abbreviation'
+  ];
+  v_is_weak constant boolean := 'lf_sql_owner' = current_user;
+  v_rule text;
+  v_offenders text;
 begin
-  select pg_catalog.string_agg(c.oid::pg_catalog.regclass::text, ', ') into v_found
-  from pg_catalog.pg_class as c
-  where c.relnamespace in (select n.oid from pg_catalog.pg_namespace as n where n.nspname = any(v_rooms))
-    and c.relkind in ('r', 'p') and not (c.relrowsecurity and c.relforcerowsecurity);
-  if v_found is not null then
-    raise exception 'row security is not on and forced for: %', v_found;
-  end if;
+  for v_rule, v_offenders in
+    with ours as (
+      select p.*, n.nspname || '.' || p.proname as name, p.oid::pg_catalog.regprocedure::text as signature
+      from lf_sql.sources as s
+      join pg_catalog.pg_namespace as n on n.nspname = s.schema_name
+      join pg_catalog.pg_proc as p on p.pronamespace = n.oid and p.proname = s.object_name
+      where s.kind = 'function'
+    ),
 
-  select pg_catalog.string_agg(o.oid::pg_catalog.regprocedure::text, ', ') into v_found
-  from lf_sql.sources as s
-  join pg_catalog.pg_namespace as n on n.nspname = s.schema_name
-  join pg_catalog.pg_proc as o on o.pronamespace = n.oid and o.proname = s.object_name
-  cross join lateral pg_catalog.aclexplode(coalesce(o.proacl, pg_catalog.acldefault('f', o.proowner))) as a
-  where s.kind = 'function' and a.grantee = 0;
-  if v_found is not null then
-    raise exception 'PUBLIC may execute: %', v_found;
-  end if;
+    relations as (
+      select c.*, n.nspname || '.' || c.relname as name
+      from pg_catalog.pg_class as c
+      join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+      where n.nspname = any(v_rooms)
+    ),
 
-  -- A procedure that commits can carry no SET clause; it is invoker, so its path is the caller's own affair.
-  select pg_catalog.string_agg(o.oid::pg_catalog.regprocedure::text, ', ') into v_found
-  from lf_sql.sources as s
-  join pg_catalog.pg_namespace as n on n.nspname = s.schema_name
-  join pg_catalog.pg_proc as o on o.pronamespace = n.oid and o.proname = s.object_name
-  where s.kind = 'function'
-    and not coalesce('search_path=pg_catalog, pg_temp' = any(o.proconfig), false)
-    and (o.prosecdef or o.prokind <> 'p');
-  if v_found is not null then
-    raise exception 'search_path is not pinned to pg_catalog, pg_temp: %', v_found;
-  end if;
+    triggers as (
+      select t.*, c.name as table_name
+      from pg_catalog.pg_trigger as t
+      join relations as c on c.oid = t.tgrelid
+      where not t.tgisinternal
+    ),
 
-  select pg_catalog.string_agg(w.name, ', ') into v_found
-  from (
-    select s.schema_name || '.' || s.object_name as name
-    from lf_sql.sources as s
-    join pg_catalog.pg_namespace as n on n.nspname = s.schema_name
-    join pg_catalog.pg_proc as o on o.pronamespace = n.oid and o.proname = s.object_name
-    where s.kind = 'function'
-    group by 1
-    having pg_catalog.count(*) > 1
-  ) as w;
-  if v_found is not null then
-    raise exception 'more than one signature: %', v_found;
-  end if;
+    clients as (
+      select r.oid, r.rolname
+      from pg_catalog.pg_roles as r
+      where r.rolname in ('anon', 'authenticated', 'service_role') and not r.rolsuper and r.rolname <> current_user
+    ),
 
-  select pg_catalog.string_agg(o.oid::pg_catalog.regprocedure::text, ', ') into v_found
-  from lf_sql.sources as s
-  join pg_catalog.pg_namespace as n on n.nspname = s.schema_name
-  join pg_catalog.pg_proc as o on o.pronamespace = n.oid and o.proname = s.object_name
-  join pg_catalog.pg_roles as r on r.oid = o.proowner
-  where s.kind = 'function' and o.prosecdef and (r.rolsuper or r.rolbypassrls) and 'lf_sql_owner' <> current_user;
-  if v_found is not null then
-    raise exception 'the owner bypasses row security: %', v_found;
-  end if;
+    found as (
+      select 'row security is not on and forced for' as rule, c.name as offender
+      from relations as c
+      where c.relkind in ('r', 'p') and not (c.relrowsecurity and c.relforcerowsecurity)
+      union all
+      select 'a view is not security_invoker', c.name
+      from relations as c
+      where c.relkind = 'v' and not coalesce(c.reloptions @> array['security_invoker=true'], false)
+      union all
+      select 'policies do not reach', c.name from relations as c where c.relkind in ('m', 'f')
+      union all
+      select 'PUBLIC may execute', f.signature
+      from ours as f
+      cross join lateral pg_catalog.aclexplode(
+        coalesce(f.proacl, pg_catalog.acldefault('f', f.proowner))
+      ) as a
+      where a.grantee = 0
+      union all
+      -- A procedure that commits can carry no SET clause; it is invoker, so its path is the caller's own affair.
+      select 'search_path is not pinned to pg_catalog, pg_temp', f.signature
+      from ours as f
+      where not coalesce('search_path=pg_catalog, pg_temp' = any(f.proconfig), false)
+        and (f.prosecdef or f.prokind <> 'p') and (f.prosecdef or f.name <> all(v_inlined))
+      union all
+      select 'more than one signature', f.name from ours as f group by f.name having pg_catalog.count(*) > 1
+      union all
+      select 'the owner bypasses row security', f.signature
+      from ours as f
+      join pg_catalog.pg_roles as r on r.oid = f.proowner
+      where f.prosecdef and (r.rolsuper or r.rolbypassrls) and not v_is_weak
+      union all
+      select 'may run before a policy: LEAKPROOF', f.signature from ours as f where f.proleakproof
+      union all
+      select 'a client may set the clock', f.signature
+      from ours as f
+      join clients as r on pg_catalog.has_function_privilege(r.oid, f.oid, 'execute')
+      where f.provolatile = 'v' and f.proargnames && array['p_now', 'p_clock', 'p_today']
+      union all
+      select 'a guard is not enabled always', t.table_name || ' ' || t.tgname
+      from triggers as t
+      where t.tgenabled <> 'A' and t.tgname ~ '(refuse|guard)'
+      union all
+      select 'not append-only', c.name || ' ' || v.verb
+      from relations as c
+      cross join (values ('delete', 8), ('update', 16), ('truncate', 32)) as v (verb, bit)
+      where c.name = any(v_audit) and not exists (
+        select 1
+        from triggers as t
+        where t.tgrelid = c.oid and t.tgenabled = 'A' and t.tgtype & v.bit <> 0 and t.tgtype & 2 <> 0
+          and t.tgfoid = pg_catalog.to_regprocedure('lenses.tg_append_only()')
+      )
+      union all
+      select r.rolname || ' may ' || v.verb, c.name
+      from relations as c
+      cross join clients as r
+      cross join pg_catalog.unnest(array['insert', 'update', 'delete', 'truncate', 'trigger']) as v (verb)
+      where c.relkind in ('r', 'p', 'v') and pg_catalog.has_table_privilege(r.oid, c.oid, v.verb)
+        and not (
+          r.rolname = 'service_role' and v.verb in ('insert', 'update') and c.relkind <> 'v'
+          and c.name <> all(v_audit) and c.name not like 'lf\_sql.%'
+        )
+      union all
+      select 'anon may select', c.name
+      from relations as c
+      join clients as r on r.rolname = 'anon' and pg_catalog.has_any_column_privilege(r.oid, c.oid, 'select')
+      where c.relkind in ('r', 'p', 'v')
+      union all
+      select 'anon may execute', f.signature
+      from ours as f
+      join clients as r on r.rolname = 'anon' and pg_catalog.has_function_privilege(r.oid, f.oid, 'execute')
+      union all
+      select r.rolname || ' may create in', n.nspname
+      from pg_catalog.pg_namespace as n
+      join clients as r on pg_catalog.has_schema_privilege(r.oid, n.oid, 'create')
+      where n.nspname = any(v_rooms)
+    )
+
+    select w.rule, pg_catalog.string_agg(w.offender, ', ' order by w.offender)
+    from found as w
+    group by w.rule
+    order by w.rule
+  loop
+    raise exception '%: %', v_rule, v_offenders;
+  end loop;
 end;
 $$;
