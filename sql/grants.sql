@@ -153,7 +153,8 @@ grant execute on function
   public.fn_gateway_cron_update(uuid, text, text, text, jsonb, boolean),
   public.fn_gateway_cron_run(uuid, jsonb),
   public.fn_gateway_cron_remove(uuid),
-  public.fn_get_gateway_cron_runs(uuid, int)
+  public.fn_get_gateway_cron_runs(uuid, int),
+  public.fn_schedule_load(text)
 to authenticated;
 
 -- Health and the worker: operators and the process lf-sql worker; a tenant sees his own schedules' health.

@@ -38,7 +38,7 @@ begin
     begin
       v_runs := agents.fn_dispatch_gateway_cron_batch(v_ids, p_now);
     exception when others then
-      if left(sqlstate, 2) in ('08', '25', '40', '53', '55', '57', '58') then
+      if lenses.fn_is_server_error(sqlstate) then
         raise;
       end if;
       v_suspect_ids := v_ids || v_suspect_ids;
@@ -49,7 +49,7 @@ begin
     begin
       v_runs := v_runs + agents.fn_dispatch_gateway_cron_batch(array[v_id], p_now);
     exception when others then
-      if left(sqlstate, 2) in ('08', '25', '40', '53', '55', '57', '58') then
+      if lenses.fn_is_server_error(sqlstate) then
         raise;
       end if;
       raise warning 'gateway cron "%" was not dispatched: %', v_id, sqlerrm;
