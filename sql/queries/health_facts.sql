@@ -40,10 +40,11 @@ select
       'is_available', v.is_available,
       'is_installed', e.oid is not null,
       'version', e.extversion,
-      'can_read', pg_catalog.to_regclass('cron.job') is not null
-      and pg_catalog.has_schema_privilege(pg_catalog.to_regnamespace('cron'), 'usage')
-      and pg_catalog.has_table_privilege(pg_catalog.to_regclass('cron.job'), 'select')
-      and pg_catalog.has_table_privilege(pg_catalog.to_regclass('cron.job_run_details'), 'select'),
+      'can_read', case
+        when pg_catalog.has_schema_privilege(pg_catalog.to_regnamespace('cron'), 'usage')
+          then pg_catalog.has_table_privilege(pg_catalog.to_regclass('cron.job'), 'select')
+          and pg_catalog.has_table_privilege(pg_catalog.to_regclass('cron.job_run_details'), 'select')
+      end,
       'is_preloaded', case
         when s.is_listed or l.is_running then true
         when pg_catalog.pg_has_role('pg_read_all_settings', 'usage') then false

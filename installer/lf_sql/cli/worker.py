@@ -1,0 +1,46 @@
+"""lf-sql worker: the driver where pg_cron is missing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from datetime import UTC, datetime
+
+import click
+
+from lf_sql.cli.context import options
+from lf_sql.worker import Settings, Worker
+
+EPILOG = """\b
+Environment:
+  TICK_MS               milliseconds from tick to tick (1000)
+  LOOKAHEAD_MS          slots within it fire at their own second (60000; at most 600000)
+  MAX_CATCHUP_PER_TICK  slots of one schedule a tick (the database's setting)
+\b
+Examples:
+  lf-sql worker
+  TICK_MS=500 lf-sql worker --dsn postgresql://postgres@db.example.org/app
+"""
+
+
+@click.command(epilog=EPILOG)
+def command() -> None:
+    """Drive the dispatcher without pg_cron.
+
+    Start as many as you like: one leads, the others stand by and take over. SIGTERM ends it cleanly
+    after the tick that is under way. Beside pg_cron it is safe, and slots fire at their own second.
+    """
+    try:
+        settings = Settings.from_environment(os.environ)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    stop = threading.Event()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signum, lambda *_: stop.set())
+    Worker(options().dsn, settings, stop, say).run()
+
+
+def say(line: str) -> None:
+    """A line of the log, on stderr."""
+    click.echo(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {line}", err=True)

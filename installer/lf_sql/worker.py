@@ -1,0 +1,244 @@
+"""The driver without pg_cron: one leader ticks, others stand by and take over.
+
+Slots are decided and written by the database; this process only knows when to call. Its clock does
+not matter: the server says how long to wait. Leadership is an optimisation, never what keeps a slot
+from being dispatched twice.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from lf_sql import __version__, bundle, db
+from lf_sql.db import Connection
+from lf_sql.errors import LfSqlError
+from lf_sql.pooler import refuse_pooler, server_pid
+from lf_sql.purge import NightlyPurge
+
+LOCK_CLASS, LOCK_OBJECT = 0x6C662D73, 0x716C2031  # "lf-s", "ql 1"
+BEAT = 5.0  # seconds between heartbeats
+SILENCE = 30.0  # a leader that is silent for longer has hung
+STANDBY_POLL = 1.0
+TRIES = 6  # of a tick that fails by our own fault, before the process gives up
+SERVERS_OWN = ("08", "25", "40", "53", "55", "57", "58")  # SQLSTATE classes that pass by themselves
+
+KEEPALIVE = {
+    "keepalives": 1,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15000,
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The environment's word; it outranks lenses.dispatch_settings for this worker."""
+
+    tick_ms: int = 1000
+    lookahead_ms: int = 60_000
+    max_catchup: int | None = None
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Settings:
+        """Raise ValueError with one line where a value makes no sense."""
+        return cls(
+            tick_ms=_number(environ, "TICK_MS", 1000, 10, 600_000),
+            lookahead_ms=_number(environ, "LOOKAHEAD_MS", 60_000, 0, 600_000),
+            max_catchup=_number(environ, "MAX_CATCHUP_PER_TICK", None, 1, 10_000),
+        )
+
+
+def _number(
+    environ: Mapping[str, str], name: str, default: int | None, least: int, most: int
+) -> int:
+    text = environ.get(name, "").strip()
+    if not text:
+        return default  # type: ignore[return-value]
+    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        raise ValueError(f"{name} is {text!r}: it must be a whole number from {least} to {most}")
+    return int(text)
+
+
+class Worker:
+    """One process. `run` returns when `stop` is set, and raises LfSqlError where it cannot go on."""
+
+    def __init__(
+        self, dsn: str | None, settings: Settings, stop: threading.Event, say: Callable[[str], None]
+    ) -> None:
+        self.settings = settings
+        self.id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(6)}"
+        self._dsn = dsn
+        self._stop = stop
+        self._say = say
+        self._is_leader = False
+        self._is_frozen = False
+        self._beat_at = 0.0
+        self._failures = 0
+        self._purge = NightlyPurge(self._connect, say)
+
+    def run(self) -> None:
+        """Serve until stopped; a lost connection is made again, for as long as it takes."""
+        conn: Connection | None = self._first_connection()
+        refuse_pooler(self._connect)
+        while conn is not None:
+            try:
+                with conn:
+                    self._serve(conn)
+                return
+            except psycopg.OperationalError as error:
+                self._is_leader = False
+                self._say(f"connection lost: {db.describe(error)[0]}")
+            conn = self._reconnect()
+
+    def _connect(self) -> Connection:
+        dsn = db.resolve_dsn(self._dsn)
+        with suppress(psycopg.ProgrammingError):  # db.connect says what is wrong with it
+            dsn = make_conninfo(dsn, **{**KEEPALIVE, **conninfo_to_dict(dsn)})
+        return db.connect(dsn, application_name="lf-sql worker")
+
+    def _first_connection(self) -> Connection:
+        """Half a minute of patience with a server that is just starting, none with a refusal."""
+        until = time.monotonic() + 30
+        while True:
+            try:
+                return self._connect()
+            except LfSqlError as error:
+                may_come = (error.hint or "").startswith(("no server", "the server is not ready"))
+                if not may_come or time.monotonic() > until or self._stop.is_set():
+                    raise
+                self._say(f"{error.message}; waiting")
+                self._stop.wait(1)
+
+    def _reconnect(self) -> Connection | None:
+        pause = 0.2
+        while not self._stop.wait(pause):
+            try:
+                return self._connect()
+            except LfSqlError as error:
+                pause = min(pause * 2, 5.0)
+                self._say(f"{error.message}; next try in {pause:.1f} s")
+        return None
+
+    def _serve(self, conn: Connection) -> None:
+        pid = server_pid(conn)
+        self._beat(conn)
+        self._say(f"worker {self.id} is connected (server process {pid})")
+        try:
+            while not self._stop.is_set():
+                if not self._is_leader and not self._try_to_lead(conn):
+                    self._stop.wait(STANDBY_POLL)
+                    continue
+                self._stop.wait(self._tick_and_ask(conn, pid))
+        finally:
+            if not conn.closed and not conn.broken and self._stop.is_set():
+                self._goodbye(conn)
+
+    def _try_to_lead(self, conn: Connection) -> bool:
+        row = conn.execute(
+            "select pg_catalog.pg_try_advisory_lock(%s, %s) as is_mine", [LOCK_CLASS, LOCK_OBJECT]
+        ).fetchone()
+        self._is_leader = bool(row and row["is_mine"])
+        if self._is_leader:
+            self._say("leading")
+            self._purge.lead()
+        else:
+            self._free_a_hung_leader(conn)
+        if self._is_leader or time.monotonic() - self._beat_at >= BEAT:
+            self._beat(conn)
+        return self._is_leader
+
+    def _free_a_hung_leader(self, conn: Connection) -> None:
+        """End the session of a leader that neither speaks nor goes away (a stopped process)."""
+        row = conn.execute(
+            bundle.query("worker_leader").encode(),
+            {"class": LOCK_CLASS, "object": LOCK_OBJECT, "silence": SILENCE},
+        ).fetchone()
+        if not row or not row["is_silent"]:
+            return
+        self._say(f"the leader (server process {row['pid']}) is silent; ending its session")
+        try:
+            conn.execute("select pg_catalog.pg_terminate_backend(%s)", [row["pid"]])
+        except psycopg.errors.InsufficientPrivilege as error:
+            self._say(db.describe(error)[0])
+
+    def _tick_and_ask(self, conn: Connection, pid: int) -> float:
+        """One tick; the seconds until the next."""
+        try:
+            self._tick(conn)
+            row = conn.execute(
+                "select pg_catalog.pg_backend_pid() as pid, lenses.fn_next_wake(%s) as wake",
+                [self.settings.lookahead_ms],
+            ).fetchone()
+            self._failures = 0
+        except psycopg.Error as error:
+            if conn.closed or conn.broken:
+                raise psycopg.OperationalError(db.describe(error)[0]) from error
+            return self._endure(error)
+        assert row is not None
+        if row["pid"] != pid:
+            raise LfSqlError(
+                "the connection was moved to another server process: this is a transaction pooler",
+                "connect to PostgreSQL itself, or to a pooler in session mode",
+            )
+        wake = self.settings.tick_ms / 1000
+        if row["wake"] is not None:
+            wake = min(wake, max(row["wake"] / 1000, 0.0) + 0.001)
+        return wake
+
+    def _endure(self, error: psycopg.Error) -> float:
+        """The server's own troubles pass; ours get a few tries, and then the process ends."""
+        message, hint = db.describe(error)
+        self._say(f"tick failed: {message} (SQLSTATE {error.sqlstate})")
+        if (error.sqlstate or "")[:2] in SERVERS_OWN:
+            return self.settings.tick_ms / 1000
+        self._failures += 1
+        if self._failures >= TRIES:
+            raise LfSqlError(f"the tick fails: {message}", hint or "see lf-sql verify") from error
+        return min(0.5 * 2**self._failures, 5.0)
+
+    def _tick(self, conn: Connection) -> None:
+        row = conn.execute(
+            "select lenses.fn_tick_begin('worker', %s::integer) as tick",
+            [self.settings.max_catchup],
+        ).fetchone()
+        tick = row["tick"] if row else None
+        if (tick is None) != self._is_frozen:
+            self._is_frozen = tick is None
+            self._say("dispatching is frozen" if self._is_frozen else "dispatching again")
+        if tick is not None:
+            while not self._stop.is_set() and self._step(conn, tick):
+                self._beat_in_time(conn)
+            conn.execute("select lenses.fn_tick_end(%s)", [tick])
+        self._beat_in_time(conn)
+
+    @staticmethod
+    def _step(conn: Connection, tick: int) -> bool:
+        row = conn.execute("select lenses.fn_tick_step(%s) as goes_on", [tick]).fetchone()
+        return bool(row and row["goes_on"])
+
+    def _beat_in_time(self, conn: Connection) -> None:
+        if time.monotonic() - self._beat_at >= BEAT:
+            self._beat(conn)
+
+    def _beat(self, conn: Connection) -> None:
+        conn.execute(
+            "select lenses.fn_worker_heartbeat(%s, %s, %s, %s, %s)",
+            [self.id, socket.gethostname(), os.getpid(), self._is_leader, __version__],
+        )
+        self._beat_at = time.monotonic()
+
+    def _goodbye(self, conn: Connection) -> None:
+        self._purge.stop()
+        conn.execute("select lenses.fn_worker_goodbye(%s)", [self.id])
+        self._say("stopped")
