@@ -51,6 +51,7 @@ create table lenses.dispatch_ticks (
   deferred integer not null default 0,
   failed integer not null default 0,
   lag jsonb not null default '{}',
+  max_catchup integer,
   note text,
   constraint dispatch_ticks_pkey primary key (id)
 );
@@ -60,6 +61,7 @@ comment on table lenses.dispatch_ticks is 'One row a tick: who drove it and what
 comment on column lenses.dispatch_ticks.due is 'Schedules handled.';
 comment on column lenses.dispatch_ticks.skipped is 'Skipped slots by reason.';
 comment on column lenses.dispatch_ticks.lag is 'Histogram of run minus due time, ms: {"buckets":{upper bound: count},"count","sum"}; a bucket counts what is above the one before.';
+comment on column lenses.dispatch_ticks.max_catchup is 'Slots a schedule that this tick may handle, where its driver outranks max_catchup_per_tick.';
 comment on column lenses.dispatch_ticks.note is 'Why the tick ended early, if it did.';
 
 create table lenses.worker_heartbeats (

@@ -1,0 +1,27 @@
+-- owner: lf_sql_engine
+-- Why a schedule's condition does not let a slot pass: NULL it does; 'false'; or the error it raised,
+-- since it fails closed. Errors of the server's own are raised again: they are nobody's fault.
+create or replace function lenses.fn_condition_failure(
+  p_schedule_id uuid,
+  p_condition jsonb,
+  p_now timestamptz
+)
+returns text
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when automation.fn_eval_filter(
+      p_condition, lenses.fn_build_schedule_condition_context(p_schedule_id, p_now)) then null
+    else 'false' end;
+exception
+  when others then
+    if lenses.fn_is_server_error(sqlstate) then
+      raise;
+    end if;
+    return 'raised ' || sqlstate || ': ' || left(sqlerrm, 500);
+end
+$$;

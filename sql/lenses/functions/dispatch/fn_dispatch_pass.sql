@@ -1,0 +1,58 @@
+-- owner: lf_sql_engine
+-- One batch of a tick: takes up to p_limit due schedules by the due index and handles all that is due of
+-- them, the caps apart. Returns how many it took; 0 when nothing is left.
+-- Locks: due row and schedule row, both or neither, SKIP LOCKED: it never waits for a user, and a
+-- user's change of the same moment stands. Schedules with nothing late come first; those with a
+-- backlog come in smaller batches, since each may hold many slots.
+create or replace function lenses.fn_dispatch_pass(
+  p_tick_id bigint,
+  p_now timestamptz,
+  p_limit integer,
+  p_max_catchup integer
+)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings lenses.dispatch_settings;
+  v_ids uuid[];
+  v_left uuid[];
+begin
+  select d.* into v_settings from lenses.dispatch_settings as d;
+  v_ids := array(
+    select d.schedule_id
+    from lenses.schedule_due as d
+    inner join lenses.workflow_schedules as s on s.id = d.schedule_id
+    where d.due_at <= p_now and d.due_at >= p_now - v_settings.missed_grace
+      and s.is_active
+      and not coalesce(s.tick_id = p_tick_id and s.tick_slots >= p_max_catchup, false)
+    order by d.due_at
+    limit p_limit
+    for no key update of d, s skip locked);
+  if cardinality(v_ids) = 0 then
+    v_ids := array(
+      select d.schedule_id
+      from lenses.schedule_due as d
+      inner join lenses.workflow_schedules as s on s.id = d.schedule_id
+      where d.due_at < p_now - v_settings.missed_grace
+        and s.is_active
+        and not coalesce(s.tick_id = p_tick_id and s.tick_slots >= p_max_catchup, false)
+      order by d.due_at
+      limit greatest(p_limit / 10, 1)
+      for no key update of d, s skip locked);
+  end if;
+
+  v_left := v_ids;
+  while cardinality(v_left) > 0 loop
+    perform lenses.fn_dispatch_isolating(v_left, p_tick_id, p_now, p_max_catchup);
+    v_left := array(
+      select s.id
+      from lenses.workflow_schedules as s
+      where s.id = any (v_left) and s.due_at <= p_now
+        and s.tick_id = p_tick_id and s.tick_slots < p_max_catchup);
+  end loop;
+  return cardinality(v_ids);
+end
+$$;

@@ -1,0 +1,44 @@
+-- owner: lf_sql_engine
+-- One whole tick in one transaction, at p_now. For tests and operators at the psql prompt: no role that a
+-- request can become may choose the clock.
+create or replace function lenses.fn_dispatch_scheduled_workflows(
+  p_now timestamptz default null,
+  p_limit integer default null
+)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := coalesce(p_now, clock_timestamp());
+  v_settings lenses.dispatch_settings;
+  v_tick_id bigint;
+  v_taken integer;
+  v_left integer := p_limit;
+  v_dispatched integer;
+begin
+  if p_limit < 1 then
+    raise exception 'p_limit % is not positive', p_limit
+      using errcode = '22023', hint = 'Give the number of schedules, or NULL for all.';
+  end if;
+  select d.* into v_settings from lenses.dispatch_settings as d;
+  v_tick_id := lenses.fn_open_tick('function', v_now);
+  if v_tick_id is null then
+    return 0;
+  end if;
+  loop
+    v_taken := lenses.fn_dispatch_pass(
+      v_tick_id, v_now, least(v_settings.batch_size, v_left), v_settings.max_catchup_per_tick);
+    v_left := v_left - v_taken;
+    exit when v_taken = 0 or v_left <= 0;
+  end loop;
+  update lenses.dispatch_ticks as t
+  set finished_at = coalesce(p_now, clock_timestamp())
+  where t.id = v_tick_id
+  returning t.dispatched into v_dispatched;
+  return v_dispatched;
+end
+$$;
+
+comment on function lenses.fn_dispatch_scheduled_workflows(timestamptz, integer) is 'One tick in one transaction. p_now: the instant it acts at (NULL: now); p_limit: at most so many schedules (NULL: all that are due). Returns the runs inserted, those that wait for approval included; 0 while frozen. Errors: 22023 for a p_limit below 1; errors of the server''s own.';

@@ -1,0 +1,39 @@
+-- owner: lf_sql_engine
+-- Ends the pauses whose end has come by p_now. What passed before the end is late (missed_before), the
+-- slot at the end itself is on time. A schedule that cannot be resumed (its workflow has grown a cycle)
+-- stays paused without an end, with the reason as note.
+create or replace function lenses.fn_end_pauses(p_now timestamptz)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_id uuid;
+  v_ended integer := 0;
+begin
+  for v_id in
+    select s.id from lenses.workflow_schedules as s
+    where s.paused_until <= p_now and not s.is_active
+    order by s.paused_until
+    for no key update skip locked
+  loop
+    begin
+      update lenses.workflow_schedules as s
+      set is_active = true, missed_before = s.paused_until, updated_at = p_now
+      where s.id = v_id;
+      v_ended := v_ended + 1;
+    exception when others then
+      if lenses.fn_is_server_error(sqlstate) then
+        raise;
+      end if;
+      update lenses.workflow_schedules as s
+      set paused_until = null, updated_at = p_now,
+        pause_note = left(format('not resumed at %s: %s', s.paused_until, sqlerrm), 2000),
+        last_error_at = p_now, last_error_message = left(sqlerrm, 1000)
+      where s.id = v_id;
+    end;
+  end loop;
+  return v_ended;
+end
+$$;

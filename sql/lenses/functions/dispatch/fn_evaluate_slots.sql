@@ -1,0 +1,179 @@
+-- owner: lf_sql_engine
+-- The one judge of slots: tick, preview, backfill and run-now ask here. Set-wise; writes nothing.
+-- p_mode: tick; preview (looks at runs as they are now, in every row); backfill (no overlap guard);
+-- manual (slot NULL: guards 0, 3 and 5 only). Guards in their order, the first that says no names the
+-- reason; a condition is asked once a schedule, and only where the guards before it let a slot pass.
+create or replace function lenses.fn_evaluate_slots(
+  p_candidates lenses.slot_candidate[],
+  p_now timestamptz,
+  p_mode text
+)
+returns setof lenses.slot_decision
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_settings lenses.dispatch_settings;
+begin
+  select d.* into v_settings from lenses.dispatch_settings as d;
+  return query
+  with gated as materialized (
+    select
+      c.*,
+      case when c.slot is null then gen_random_uuid() end as manual_id,
+      case when c.slot is not null then lenses.fn_slot_key(c.schedule_id, c.slot) end as slot_key,
+      s.lenser_id,
+      w.kind,
+      coalesce(s.workflow_version, w.version) as version,
+      coalesce(s.assignee_id, a.assignee_id) as assignee_id,
+      case when s.assignee_id is null then a.assignee_type else s.assignee_type end
+        as assignee_type,
+      a.approval_policy -> 'gates' as assignment_gates,
+      k.name as calendar_name,
+      case
+        when w.status <> 'active' then 'workflow_not_active'
+        when s.calendar_id is not null and c.slot is not null
+          and coalesce(
+            ((c.slot at time zone k.timezone)::date = any (k.dates)) = (k.kind = 'skip_dates'),
+            true)
+          then 'calendar'
+      end as gate,
+      case when c.slot is not null then nullif(s.pre_dispatch_condition, '{}') end as condition
+    from unnest(p_candidates)
+      with ordinality as c (schedule_id, slot, due_at, is_missed, available_at, ord)
+    inner join lenses.workflow_schedules as s on s.id = c.schedule_id
+    inner join lenses.workflows as w on w.id = s.workflow_id
+    left join agents.workflow_assignments as a on a.id = s.workflow_assignment_id
+    left join lenses.schedule_calendars as k on k.id = s.calendar_id
+  ),
+
+  conditions as materialized (
+    select q.schedule_id, lenses.fn_condition_failure(q.schedule_id, q.condition, p_now) as failure
+    from (
+      select distinct g.schedule_id, g.condition
+      from gated as g where g.gate is null and g.condition is not null
+    ) as q
+  ),
+
+  budgets as materialized (
+    select b.assignee_id, b.is_overspent, b.battles_left, b.spending_limit_credits
+    from lenses.fn_budgets(
+      (select array_agg(distinct g.assignee_id) from gated as g where g.assignee_id is not null),
+      p_now) as b
+  ),
+
+  judged as materialized (
+    select
+      g.*,
+      s.inputs_rotation,
+      s.inputs_template,
+      s.last_rotation_index,
+      q.failure,
+      b.spending_limit_credits,
+      v.cycle,
+      coalesce((s.approval_policy ->> 'requiresApproval')::boolean, true)
+      or coalesce(s.approval_policy -> 'gates' ?| v.node_actions, false)
+      or coalesce(g.assignment_gates ?| v.node_actions, false) as needs_approval,
+      coalesce(s.on_overlap, case
+        when s.queue_policy ->> 'mode' = 'serial'
+          and coalesce(s.missed_override, s.on_missed, v_settings.default_on_missed)
+            in ('backfill', 'spread')
+          then 'queue' else v_settings.default_on_overlap end) as on_overlap,
+      case
+        when g.gate is not null then g.gate
+        when q.failure is not null then 'condition_failed'
+        when g.assignee_id is not null
+          and not lenses.fn_has_assignee(g.lenser_id, g.assignee_type, g.assignee_id)
+          then 'assignee_missing'
+        when b.is_overspent or (g.kind = 'battle' and b.battles_left <= 0) then 'budget_exceeded'
+        when p_mode in ('tick', 'preview') and s.max_in_flight is not null
+          and s.on_overlap is distinct from 'replace'
+          and (s.on_overlap is not null or v_settings.default_on_overlap <> 'replace')
+          and s.max_in_flight <= (
+            select count(*) from lenses.workflow_runs as r
+            where r.schedule_id = s.id and r.status in ('pending_approval', 'pending', 'running'))
+          then 'overlap_in_flight'
+        when v.cycle is not null then 'cycle_detected'
+        when g.slot is not null and (
+          exists (
+            select from lenses.workflow_runs as r
+            where r.schedule_id = g.schedule_id and r.scheduled_for = g.slot)
+          or exists (
+            select from lenses.workflow_runs as r where r.idempotency_key = g.slot_key))
+          then 'schedule_slot_exists'
+        when p_mode = 'tick' and g.kind = 'battle' and b.battles_left
+          < count(*) filter (where g.gate is null and q.failure is null)
+            over (partition by case when g.kind = 'battle' then g.assignee_id end order by g.ord)
+          then 'wait'
+      end as reason
+    from gated as g
+    inner join lenses.workflow_schedules as s on s.id = g.schedule_id
+    left join lenses.workflow_versions as v
+      on v.workflow_id = s.workflow_id and v.version = g.version
+    left join conditions as q on q.schedule_id = g.schedule_id
+    left join budgets as b on b.assignee_id = g.assignee_id
+  ),
+
+  decided as (
+    select
+      j.*,
+      case
+        when j.reason is null then 'dispatch'
+        when j.reason = 'wait' then 'wait'
+        when j.reason = 'overlap_in_flight' and j.on_overlap = 'queue' then 'defer'
+        else 'skip'
+      end as decision,
+      (j.last_rotation_index + count(*) filter (where j.reason is null) over (
+        partition by j.schedule_id order by j.ord
+        rows between unbounded preceding and 1 preceding
+      )) % nullif(jsonb_array_length(j.inputs_rotation), 0) as rotation_index
+    from judged as j
+  )
+
+  select
+    d.schedule_id,
+    d.slot,
+    d.due_at,
+    d.is_missed,
+    d.available_at,
+    d.decision,
+    d.reason,
+    case d.reason
+      when 'workflow_not_active' then 'paused'
+      when 'calendar' then 'skipped_calendar'
+      when 'condition_failed' then
+        case when d.failure = 'false' then 'skipped_condition' else 'condition_failed' end
+      when 'assignee_missing' then 'validation_failed'
+      when 'budget_exceeded' then 'budget_exceeded'
+      when 'overlap_in_flight' then
+        case when d.decision = 'defer' then 'deferred' else 'skipped_overlap' end
+      when 'cycle_detected' then 'validation_failed'
+      when 'schedule_slot_exists' then 'skipped_overlap'
+      else 'dispatched'
+    end,
+    case d.reason
+      when 'calendar' then d.calendar_name
+      when 'condition_failed' then d.failure
+      when 'assignee_missing' then d.assignee_type || ' ' || d.assignee_id || ' is gone'
+      when 'cycle_detected' then array_to_string(d.cycle, ' -> ')
+      when 'schedule_slot_exists' then 'the slot has a run already'
+    end,
+    case when d.rotation_index is null then d.inputs_template
+      else d.inputs_rotation -> d.rotation_index::integer end,
+    d.rotation_index::integer,
+    coalesce(d.manual_id, substr(d.slot_key, 1, 32)::uuid),
+    coalesce(d.slot_key, 'manual:' || d.manual_id),
+    d.version,
+    d.needs_approval,
+    case when d.assignee_type = 'agent' then d.assignee_id end,
+    case when d.assignee_type = 'team' then d.assignee_id end,
+    case when d.spending_limit_credits is not null
+      then jsonb_build_object('spending_limit_credits', d.spending_limit_credits)
+      else '{}' end
+  from decided as d
+  order by d.ord;
+end
+$$;

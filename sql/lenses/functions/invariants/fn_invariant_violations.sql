@@ -1,0 +1,68 @@
+-- owner: lf_sql_engine
+-- The promises that must hold at any moment, as a query: returns what breaks them, nothing in a sound
+-- database. For tests after a fault, and for lf-sql verify.
+create or replace function lenses.fn_invariant_violations()
+returns table (invariant text, subject uuid, detail text)
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+select 'one_run_a_slot', r.schedule_id, 'slot ' || r.scheduled_for || ' has ' || count(*) || ' runs'
+from lenses.workflow_runs as r
+where r.schedule_id is not null and r.scheduled_for is not null
+group by r.schedule_id, r.scheduled_for having count(*) > 1
+union all
+select 'run_id_is_slot', r.id, 'slot ' || r.scheduled_for || ' of schedule ' || r.schedule_id
+from lenses.workflow_runs as r
+where r.trigger_mode in ('schedule', 'backfill') and r.schedule_id is not null
+  and r.scheduled_for is not null
+  and (r.idempotency_key <> lenses.fn_slot_key(r.schedule_id, r.scheduled_for)
+    or r.id <> substr(r.idempotency_key, 1, 32)::uuid)
+union all
+select 'approval_before_start', r.id, 'status ' || r.status || ' without an approved decision'
+from lenses.workflow_runs as r
+where r.needs_approval and r.status in ('pending', 'running', 'completed', 'failed', 'timed_out')
+  and r.attempt + (r.status in ('pending', 'running'))::integer > 0
+  and not exists (
+    select from agents.team_runs as t
+    where t.workflow_run_id = r.id and t.approval_status = 'approved')
+union all
+select 'waiting_has_decision', r.id, 'waits for approval without a pending team run'
+from lenses.workflow_runs as r
+where r.status = 'pending_approval' and not exists (
+  select from agents.team_runs as t
+  where t.workflow_run_id = r.id and t.approval_status = 'pending')
+union all
+select 'one_tenant', r.id, 'run, schedule and workflow differ in lenser_id'
+from lenses.workflow_runs as r
+inner join lenses.workflows as w on w.id = r.workflow_id
+left join lenses.workflow_schedules as s on s.id = r.schedule_id
+where w.lenser_id <> r.lenser_id or s.lenser_id <> r.lenser_id
+union all
+select 'event_each_transition', r.id, 'last_event_seq ' || r.last_event_seq || ', events '
+  || count(e.id)
+from lenses.workflow_runs as r
+left join lenses.workflow_run_events as e on e.run_id = r.id
+group by r.id having count(e.id) <> r.last_event_seq
+union all
+select 'due_index', s.id, 'due_at ' || coalesce(s.due_at::text, 'NULL') || ', indexed '
+  || coalesce(d.due_at::text, 'NULL')
+from lenses.workflow_schedules as s
+left join lenses.schedule_due as d on d.schedule_id = s.id and d.lenser_id = s.lenser_id
+where d.schedule_id is null or d.due_at is distinct from s.due_at
+union all
+select 'active_is_due', s.id, 'is active and has a next slot, but no due time'
+from lenses.workflow_schedules as s
+where s.is_active and s.next_run_at is not null and s.due_at is null
+union all
+select 'slot_behind_watermark', r.schedule_id,
+  'dispatched slot ' || r.scheduled_for || ' is not before next_run_at ' || s.next_run_at
+from lenses.workflow_runs as r
+inner join lenses.workflow_schedules as s on s.id = r.schedule_id
+where r.trigger_mode = 'schedule' and r.scheduled_for >= s.next_run_at
+  and s.updated_at <= r.created_at
+$$;
+
+comment on function lenses.fn_invariant_violations() is 'What breaks a promise of the product in this database: invariant, the row''s id, detail. No rows: sound.';

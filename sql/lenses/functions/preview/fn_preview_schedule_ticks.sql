@@ -1,0 +1,50 @@
+-- owner: lf_sql_engine
+-- The next slots of a schedule as the tick would judge them, through the tick's own judge; changes
+-- nothing. Guards that look at runs see the moment of the call in every row.
+create or replace function lenses.fn_preview_schedule_ticks(
+  p_schedule_id uuid,
+  p_n integer default 10,
+  p_horizon interval default '31 days'
+)
+returns table (tick_at timestamptz, decision text, reason text, inputs jsonb)
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := now();
+  v_schedule lenses.workflow_schedules;
+  v_first timestamptz;
+begin
+  if coalesce(p_n, 0) < 1 then
+    raise exception 'p_n % is not positive', coalesce(p_n::text, 'NULL')
+      using errcode = '22023', hint = 'Ask for 1 to 200 slots.';
+  elsif p_horizon is null or p_horizon <= interval '0' then
+    raise exception 'p_horizon % is not positive', coalesce(p_horizon::text, 'NULL')
+      using errcode = '22023', hint = 'Give an interval, such as 31 days.';
+  end if;
+  select s.* into v_schedule from lenses.workflow_schedules as s where s.id = p_schedule_id;
+  if not found or not v_schedule.is_active or v_schedule.next_run_at is null then
+    return;
+  end if;
+  v_first := case when v_schedule.next_run_at >= v_now then v_schedule.next_run_at
+    else lenses.fn_next_slot(
+      v_schedule.cron_spec, v_schedule.timezone, v_schedule.interval_ms, v_schedule.created_at,
+      v_schedule.start_at, v_schedule.end_at, v_now) end;
+  return query
+  select d.slot, d.decision, coalesce(d.reason, 'ok'), d.inputs
+  from lenses.fn_evaluate_slots(
+    array(
+      select row(p_schedule_id, t.slot, t.slot, false, null)::lenses.slot_candidate
+      from (
+        select v_first as slot where v_first <= v_now + p_horizon
+        union all
+        select n from lenses.fn_next_slots(
+          p_schedule_id, v_first, v_now + p_horizon, least(p_n, 200) - 1) as n
+      ) as t
+    ), v_now, 'preview') as d;
+end
+$$;
+
+comment on function lenses.fn_preview_schedule_ticks(uuid, integer, interval) is 'The next p_n slots (at most 200) of a schedule within p_horizon from now: tick_at (UTC instant), decision (dispatch, skip, or defer where onOverlap queue makes the slot wait), reason (ok, or the guard''s), inputs. No rows for a paused or unknown schedule. Errors: 22023 for p_n or p_horizon not positive.';

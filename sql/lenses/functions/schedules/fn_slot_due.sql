@@ -1,0 +1,22 @@
+-- Due time of a slot: the slot plus a jitter in +-p_jitter_ms that depends on schedule and slot alone.
+create or replace function lenses.fn_slot_due(
+  p_schedule_id uuid,
+  p_slot timestamptz,
+  p_jitter_ms integer
+)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_hash bigint;
+begin
+  if p_jitter_ms = 0 then
+    return p_slot;
+  end if;
+  v_hash := ('x' || substr(lenses.fn_slot_key(p_schedule_id, p_slot), 33, 12))::bit(48)::bigint;
+  return p_slot
+    + (v_hash % (2 * p_jitter_ms::bigint + 1) - p_jitter_ms) * interval '1 millisecond';
+end
+$$;

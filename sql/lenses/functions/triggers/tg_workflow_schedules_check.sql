@@ -1,0 +1,84 @@
+-- owner: lf_sql_engine
+-- A row that reaches workflow_schedules by any path is validated here and gets its next_run_at and
+-- due_at. An edit of what makes the slots looks for the next one after now; an explicit next_run_at is
+-- kept; activation of a paused schedule applies onMissed to what passed since. The dispatcher's own
+-- writes (dispatch_seq moves) never come here.
+create or replace function lenses.tg_workflow_schedules_check()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_now timestamptz := now();
+  v_old lenses.workflow_schedules;
+  v_is_rule_changed boolean;
+  v_is_explicit boolean;
+  v_is_resumed boolean;
+begin
+  if tg_op = 'UPDATE' then
+    v_old := old;
+  end if;
+  new := lenses.fn_check_schedule(new, v_old);
+  if tg_op = 'UPDATE' and new.updated_at = old.updated_at
+    and (new.due_at is not distinct from old.due_at
+      or new.next_run_at is distinct from old.next_run_at) then
+    new.updated_at := v_now;
+  end if;
+
+  v_is_explicit := case when tg_op = 'INSERT' then new.next_run_at is not null
+    else new.next_run_at is distinct from v_old.next_run_at end;
+  v_is_rule_changed := tg_op = 'INSERT' or (
+    new.schedule_type, new.cron_expr, new.interval_ms, new.timezone, new.start_at, new.end_at,
+    new.jitter_ms
+  ) is distinct from (
+    v_old.schedule_type, v_old.cron_expr, v_old.interval_ms, v_old.timezone, v_old.start_at,
+    v_old.end_at, v_old.jitter_ms);
+  v_is_resumed := new.is_active and v_old.paused_at is not null;
+
+  if v_is_explicit then
+    if tg_op = 'UPDATE' then
+      new := lenses.fn_forget_backlog(new);
+    end if;
+  elsif v_is_rule_changed then
+    if v_old.is_active and v_old.next_run_at <= v_now then
+      insert into agents.action_logs (lenser_id, schedule_id, action_type, payload, occurred_at)
+      values (new.lenser_id, new.id, 'schedule_skipped', jsonb_build_object(
+        'reason', 'schedule_edited', 'scheduled_for', v_old.next_run_at), v_now);
+    end if;
+    new := lenses.fn_forget_backlog(new);
+    new.next_run_at := lenses.fn_next_slot(
+      new.cron_spec, new.timezone, new.interval_ms, new.created_at, new.start_at, new.end_at,
+      v_now);
+  elsif v_is_resumed then
+    new := lenses.fn_apply_resume(new, v_old, v_now);
+  elsif new.is_active and not v_old.is_active and new.next_run_at <= v_now then
+    new := lenses.fn_forget_backlog(new);
+    new.next_run_at := lenses.fn_next_slot(
+      new.cron_spec, new.timezone, new.interval_ms, new.created_at, new.start_at, new.end_at,
+      v_now);
+  end if;
+
+  if new.is_active then
+    new.paused_at := null;
+    new.paused_until := null;
+    if tg_op = 'UPDATE' and not v_old.is_active and new.pause_note = v_old.pause_note then
+      new.pause_note := null;
+    end if;
+    if new.next_run_at is null then
+      new.due_at := null;
+    elsif new.due_at is null or new.due_at is not distinct from v_old.due_at and (
+      v_is_explicit or v_is_rule_changed or v_is_resumed or not coalesce(v_old.is_active, true)
+    ) then
+      new.due_at := lenses.fn_slot_due(new.id, new.next_run_at, new.jitter_ms);
+    end if;
+  else
+    new.due_at := null;
+    if new.paused_until is not null and new.paused_at is null then
+      new.paused_at := v_now;
+    end if;
+  end if;
+  return new;
+end
+$$;

@@ -1,0 +1,60 @@
+-- Validation and the next slot, for every writer but the dispatcher; then the due index follows.
+create or replace trigger workflow_schedules_check_insert
+before insert on lenses.workflow_schedules
+for each row execute function lenses.tg_workflow_schedules_check();
+
+create or replace trigger workflow_schedules_check_update
+before update on lenses.workflow_schedules
+for each row
+when (
+  old.dispatch_seq = new.dispatch_seq
+  and (
+    old.lenser_id, old.workflow_id, old.workflow_version, old.description, old.schedule_type,
+    old.cron_expr, old.interval_ms, old.timezone, old.start_at, old.end_at, old.jitter_ms,
+    old.is_active, old.paused_at, old.paused_until, old.pause_note, old.assignee_type,
+    old.assignee_id, old.workflow_assignment_id, old.approval_policy, old.retry_policy,
+    old.failure_policy, old.queue_policy, old.inputs_template, old.inputs_rotation,
+    old.calendar_id, old.pre_dispatch_condition, old.global_model_id, old.next_run_at,
+    old.due_at, old.cron_spec, old.max_in_flight, old.on_overlap, old.on_missed,
+    old.max_backfill, old.spread_window_ms, old.is_sequential, old.missed_override
+  ) is distinct from (
+    new.lenser_id, new.workflow_id, new.workflow_version, new.description, new.schedule_type,
+    new.cron_expr, new.interval_ms, new.timezone, new.start_at, new.end_at, new.jitter_ms,
+    new.is_active, new.paused_at, new.paused_until, new.pause_note, new.assignee_type,
+    new.assignee_id, new.workflow_assignment_id, new.approval_policy, new.retry_policy,
+    new.failure_policy, new.queue_policy, new.inputs_template, new.inputs_rotation,
+    new.calendar_id, new.pre_dispatch_condition, new.global_model_id, new.next_run_at,
+    new.due_at, new.cron_spec, new.max_in_flight, new.on_overlap, new.on_missed,
+    new.max_backfill, new.spread_window_ms, new.is_sequential, new.missed_override
+  )
+)
+execute function lenses.tg_workflow_schedules_check();
+
+create or replace trigger workflow_schedules_due_insert
+after insert on lenses.workflow_schedules
+for each row execute function lenses.tg_workflow_schedules_due();
+
+create or replace trigger workflow_schedules_due_update
+after update on lenses.workflow_schedules
+for each row
+when (old.dispatch_seq = new.dispatch_seq and old.due_at is distinct from new.due_at)
+execute function lenses.tg_workflow_schedules_due();
+
+create or replace trigger workflow_schedules_trigger_type_insert
+after insert on lenses.workflow_schedules
+referencing new table as new_rows
+for each statement execute function lenses.tg_workflow_schedules_trigger_type();
+
+create or replace trigger workflow_schedules_trigger_type_delete
+after delete on lenses.workflow_schedules
+referencing old table as old_rows
+for each statement execute function lenses.tg_workflow_schedules_trigger_type();
+
+alter table lenses.workflow_schedules enable always trigger workflow_schedules_check_insert;
+alter table lenses.workflow_schedules enable always trigger workflow_schedules_check_update;
+
+create or replace trigger workflow_schedules_trigger_type_update
+after update of workflow_id on lenses.workflow_schedules
+for each row
+when (old.workflow_id <> new.workflow_id)
+execute function lenses.tg_workflow_schedules_trigger_type();

@@ -1,0 +1,62 @@
+-- The ledger of slots: one row a slot with its outcome; slots dropped together are one row.
+create or replace view lenses.schedule_slots
+with (security_invoker = true) as
+select
+  r.lenser_id,
+  r.schedule_id,
+  r.scheduled_for as run_at,
+  r.scheduled_for as run_at_last,
+  1::bigint as slot_count,
+  r.idempotency_key,
+  case r.status
+    when 'pending_approval' then 'ENQUEUED'
+    when 'pending' then 'ENQUEUED'
+    when 'running' then 'STARTED'
+    when 'completed' then 'SUCCESS'
+    else 'FAILED'
+  end as status,
+  case when r.status in ('failed', 'timed_out', 'cancelled') then r.status end as reason,
+  r.id as run_id,
+  r.created_at,
+  coalesce(r.completed_at, r.started_at, r.created_at) as updated_at
+from lenses.workflow_runs as r
+where r.schedule_id is not null and r.scheduled_for is not null
+union all
+select
+  l.lenser_id,
+  l.schedule_id,
+  coalesce((l.payload -> 'detail' ->> 'first')::timestamptz, x.slot),
+  x.slot,
+  coalesce((l.payload -> 'detail' ->> 'count')::bigint, 1),
+  case when l.payload ->> 'reason' <> 'missed' then lenses.fn_slot_key(l.schedule_id, x.slot) end,
+  case l.action_type when 'schedule_failed' then 'FAILED' else 'SKIPPED' end,
+  l.payload ->> 'reason',
+  null::uuid,
+  l.occurred_at,
+  l.occurred_at
+from agents.action_logs as l
+cross join lateral (select (l.payload ->> 'scheduled_for')::timestamptz as slot) as x
+where l.action_type in ('schedule_skipped', 'schedule_failed')
+  and l.payload ->> 'reason' <> 'schedule_slot_exists'
+  and not exists (
+    select from lenses.workflow_runs as r
+    where r.schedule_id = l.schedule_id and r.scheduled_for = x.slot
+  )
+union all
+select
+  s.lenser_id,
+  s.id,
+  s.next_run_at,
+  s.next_run_at,
+  1,
+  lenses.fn_slot_key(s.id, s.next_run_at),
+  'DEFERRED',
+  case when s.failure_count > 0 then 'dispatch_failed' else 'overlap_in_flight' end,
+  null::uuid,
+  coalesce(s.last_error_at, s.next_run_at),
+  coalesce(s.last_error_at, s.next_run_at)
+from lenses.workflow_schedules as s
+where s.is_active and s.seen_until is not null and s.next_run_at is not null
+  and (s.failure_count > 0 or s.last_dispatch_status = 'deferred');
+
+comment on view lenses.schedule_slots is 'Ledger of slots: one row a slot with its outcome. status: ENQUEUED, STARTED, SUCCESS, FAILED, SKIPPED, DEFERRED; slots dropped together are one row with run_at, run_at_last and slot_count.';
