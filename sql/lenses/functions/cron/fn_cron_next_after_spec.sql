@@ -41,7 +41,11 @@ begin
     v_zone := lenses.fn_timezone_of_abbreviation(v_zone);
   end if;
   v_after := floor(v_epoch / 60)::bigint + 3514446720;
-  v_from := lenses.fn_cron_wall_minute(v_zone, v_after);
+  if v_zone = 'Etc/UTC' then
+    v_from := v_after;
+  else
+    v_from := lenses.fn_cron_wall_minute(v_zone, v_after);
+  end if;
 
   v_day := (v_from + 1) / 1440;
   v_minute := (v_from + 1) % 1440;

@@ -14,25 +14,27 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_zone text := lenses.fn_timezone_of_abbreviation(p_timezone);
   v_after bigint := floor(date_part('epoch', p_after) / 60)::bigint + 3514446720;
-  v_wall bigint := lenses.fn_cron_wall_minute(p_timezone, v_after);
+  v_wall bigint := lenses.fn_cron_wall_minute(v_zone, v_after);
   v_offset bigint := v_wall - v_after;
   v_until bigint := v_after + 15340 * 1440;
   v_turn bigint;
   v_next bigint;
+  v_seen bigint;
 begin
   if not p_spec.is_real_time then
     -- the latest wall minute seen so far: in a second pass, the end of the first
-    v_turn := lenses.fn_cron_next_transition(p_timezone, v_after - 2880, v_after);
+    v_turn := lenses.fn_cron_next_transition(v_zone, v_after - 2880, v_after);
     if v_turn is not null then
-      v_wall := greatest(v_wall, lenses.fn_cron_wall_minute(p_timezone, v_turn - 1));
+      v_wall := greatest(v_wall, lenses.fn_cron_wall_minute(v_zone, v_turn - 1));
     end if;
     v_wall := lenses.fn_cron_wall_next(p_spec, v_wall);
     -- offsets lie within 16 hours, so the answer lies in this window
-    v_turn := lenses.fn_cron_next_transition(p_timezone, v_wall - 961, v_wall + 960);
-    v_next := v_wall * 2 - 961 - lenses.fn_cron_wall_minute(p_timezone, v_wall - 961);
+    v_turn := lenses.fn_cron_next_transition(v_zone, v_wall - 961, v_wall + 960);
+    v_next := v_wall * 2 - 961 - lenses.fn_cron_wall_minute(v_zone, v_wall - 961);
     if v_next >= v_turn then
-      v_offset := lenses.fn_cron_wall_minute(p_timezone, v_turn) - v_turn;
+      v_offset := lenses.fn_cron_wall_minute(v_zone, v_turn) - v_turn;
       v_next := greatest(v_turn, v_wall - v_offset);
     end if;
     return to_timestamp(((v_next - 3514446720) * 60)::float8);
@@ -43,22 +45,33 @@ begin
     if v_wall is null or v_wall > v_until then
       return null;
     end if;
-    v_turn := lenses.fn_cron_next_transition(
-      p_timezone, v_after, least(v_wall - v_offset, v_after + 4320)
-    );
-    if v_turn is null and v_wall - v_offset > v_after + 4320 then
-      -- far off: nothing matches until shortly before it, whatever the clock does meanwhile
-      v_after := v_wall - 961;
-      v_offset := lenses.fn_cron_wall_minute(p_timezone, v_after) - v_after;
-      v_turn := lenses.fn_cron_next_transition(p_timezone, v_after, v_wall - v_offset);
+    v_next := v_wall - v_offset;
+    if v_next > v_after + 4320 then
+      v_next := v_after + 4320;
+      if lenses.fn_cron_wall_minute(v_zone, v_next) = v_next + v_offset then
+        -- far off: nothing matches until shortly before it, whatever the clock does meanwhile
+        v_after := v_wall - 961;
+        v_offset := lenses.fn_cron_wall_minute(v_zone, v_after) - v_after;
+        v_next := v_wall - v_offset;
+      end if;
     end if;
-    if v_turn is null or v_wall - v_offset < v_turn then
-      return to_timestamp(((v_wall - v_offset - 3514446720) * 60)::float8);
+
+    v_seen := lenses.fn_cron_wall_minute(v_zone, v_next);
+    if v_seen = v_wall then
+      return to_timestamp(((v_next - 3514446720) * 60)::float8);
     end if;
-    v_after := v_turn;
-    v_wall := lenses.fn_cron_wall_minute(p_timezone, v_turn);
-    v_offset := v_wall - v_turn;
-    v_wall := v_wall - 1;
+    -- the clock is turned in (v_after, v_next]
+    v_turn := v_after;
+    if v_next = v_wall - v_offset and v_seen - v_next > v_offset then
+      -- forward: the minute comes after the gap, or lies in it and so narrows the search
+      v_turn := greatest(v_after, v_wall - v_seen + v_next);
+      if lenses.fn_cron_wall_minute(v_zone, v_turn) = v_wall then
+        return to_timestamp(((v_turn - 3514446720) * 60)::float8);
+      end if;
+    end if;
+    v_after := lenses.fn_cron_next_transition(v_zone, v_turn, v_next);
+    v_offset := v_seen - v_next;
+    v_wall := v_after + v_offset - 1;
   end loop;
 end;
 $$;

@@ -9,6 +9,7 @@ create or replace function lenses.fn_cron_next_transition(
 returns bigint
 language plpgsql
 stable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
