@@ -166,3 +166,17 @@ grant execute on function
   lenses.fn_worker_goodbye(text)
 to service_role;
 grant execute on function public.fn_schedule_health() to authenticated;
+
+-- Schedules, calendars, workflows, Observe: authenticated, each function owner-scoped.
+
+grant execute on function
+  public.fn_upsert_workflow_schedule(
+    uuid, uuid, text, text, text, jsonb, boolean, text, uuid, uuid, jsonb, jsonb, jsonb, jsonb, text, text, bigint,
+    timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer
+  ),
+  public.fn_patch_workflow_schedule(uuid, jsonb),
+  public.fn_workflow_get_schedules(uuid),
+  public.fn_upsert_workflow(uuid, text, jsonb, text, text),
+  public.fn_get_workflows(),
+  public.fn_set_workflow_status(uuid, text)
+to authenticated;

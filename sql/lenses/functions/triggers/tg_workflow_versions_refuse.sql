@@ -1,0 +1,27 @@
+-- owner: lf_sql_engine
+-- What was approved stays what it was: versions never change, for no role. They go with their workflow, whose row is
+-- gone by the time the cascade comes here.
+create or replace function lenses.tg_workflow_versions_refuse()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if tg_op = 'DELETE' then
+    if not exists (select from lenses.workflows as w where w.id = old.workflow_id) then
+      return old;
+    end if;
+  elsif tg_op = 'UPDATE' then
+    if new is not distinct from old then
+      return new;
+    end if;
+  end if;
+  raise exception using errcode = '42501',
+    message = format('lenses.workflow_versions is immutable: %s refused', lower(tg_op)),
+    hint = 'Change lenses.workflows.definition and a new version is written.';
+end;
+$$;
+
+comment on function lenses.tg_workflow_versions_refuse() is
+  'Refuses (42501) to change or remove a version but with its workflow.';

@@ -1,0 +1,16 @@
+-- owner: lf_sql_engine
+-- A deleted workflow loses its schedules; their runs stay.
+create or replace function lenses.tg_workflows_deleted()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from lenses.workflow_schedules as s where s.workflow_id = new.id;
+  return null;
+end;
+$$;
+
+comment on function lenses.tg_workflows_deleted() is
+  'Deletes the schedules of a workflow whose status became deleted.';

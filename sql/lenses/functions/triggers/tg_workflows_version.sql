@@ -1,0 +1,17 @@
+-- owner: lf_sql_engine
+-- Keeps each definition a workflow has had, the first too.
+create or replace function lenses.tg_workflows_version()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into lenses.workflow_versions (workflow_id, version, lenser_id, definition)
+  values (new.id, new.version, new.lenser_id, new.definition);
+  return null;
+end;
+$$;
+
+comment on function lenses.tg_workflows_version() is
+  'Writes the workflow_versions row of a workflow''s new version.';

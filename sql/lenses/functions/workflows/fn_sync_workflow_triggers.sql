@@ -1,0 +1,58 @@
+-- Makes the schedules that a definition's triggers registered what the triggers now say: one schedule an id, gone with
+-- its entry. An entry changes what it names (and clears what it named before, p_old_definition); all else that the owner
+-- set stays, his pause too. Schedules made by hand (trigger_id NULL) are left alone. The caller holds the workflow's lock.
+-- A loop an entry: each is a row of its own to lock, lay over and save, and there are few.
+create or replace function lenses.fn_sync_workflow_triggers(p_workflow lenses.workflows, p_old_definition jsonb)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_entry jsonb;
+  v_dropped jsonb;
+  v_row lenses.workflow_schedules;
+  v_is_new boolean;
+begin
+  delete from lenses.workflow_schedules as s
+  where s.workflow_id = p_workflow.id and s.lenser_id = p_workflow.lenser_id
+    and s.trigger_id is not null
+    and not exists (
+      select from jsonb_array_elements(p_workflow.definition -> 'triggers') as t
+      where t.value ->> 'type' = 'schedule_based' and t.value ->> 'id' = s.trigger_id
+    );
+
+  for v_entry in
+    select t.value from jsonb_array_elements(p_workflow.definition -> 'triggers') as t
+    where t.value ->> 'type' = 'schedule_based'
+    order by t.value ->> 'id'
+  loop
+    select jsonb_object_agg(k.key, null::text) into v_dropped
+    from jsonb_array_elements(p_old_definition -> 'triggers') as t
+    cross join lateral jsonb_object_keys(t.value) as k (key)
+    where t.value ->> 'type' = 'schedule_based' and t.value -> 'id' = v_entry -> 'id' and not v_entry ? k.key
+      and k.key not in ('is_active', 'schedule_type', 'cron_expr', 'interval_ms');
+
+    select s.* into v_row
+    from lenses.workflow_schedules as s
+    where s.workflow_id = p_workflow.id and s.lenser_id = p_workflow.lenser_id
+      and s.trigger_id = v_entry ->> 'id'
+    for no key update;
+    v_is_new := not found;
+    if v_is_new then
+      v_row.lenser_id := p_workflow.lenser_id;
+      v_row.workflow_id := p_workflow.id;
+      v_row.trigger_id := v_entry ->> 'id';
+    end if;
+    v_row := lenses.fn_patch_schedule_row(
+      v_row, coalesce(v_dropped, '{}') || (v_entry - array['id', 'type']),
+      format('trigger "%s"', left(v_entry ->> 'id', 60))
+    );
+    v_row.is_active := v_row.is_active and v_row.paused_at is null;
+    perform lenses.fn_save_schedule(v_row, v_is_new);
+  end loop;
+end;
+$$;
+
+comment on function lenses.fn_sync_workflow_triggers(lenses.workflows, jsonb) is
+  'Registers the schedule_based triggers of a workflow''s definition as schedules, changes and deletes those registered '
+  'before. 22023 for a bad entry.';

@@ -1,0 +1,19 @@
+-- Immutable, for every role and in every replication mode.
+
+create or replace trigger workflow_versions_check
+before insert on lenses.workflow_versions
+for each row
+execute function lenses.tg_workflow_versions_check();
+
+create or replace trigger workflow_versions_refuse
+before update or delete on lenses.workflow_versions
+for each row
+execute function lenses.tg_workflow_versions_refuse();
+
+create or replace trigger workflow_versions_refuse_truncate
+before truncate on lenses.workflow_versions
+for each statement
+execute function lenses.tg_workflow_versions_refuse();
+
+alter table lenses.workflow_versions enable always trigger workflow_versions_refuse;
+alter table lenses.workflow_versions enable always trigger workflow_versions_refuse_truncate;

@@ -1,0 +1,23 @@
+-- Checked on the way in; afterwards the definition is kept as a version, and a deleted workflow's schedules go.
+
+create or replace trigger workflows_check
+before insert or update on lenses.workflows
+for each row
+execute function lenses.tg_workflows_check();
+
+create or replace trigger workflows_version_insert
+after insert on lenses.workflows
+for each row
+execute function lenses.tg_workflows_version();
+
+create or replace trigger workflows_version_update
+after update on lenses.workflows
+for each row
+when (old.version <> new.version)
+execute function lenses.tg_workflows_version();
+
+create or replace trigger workflows_deleted
+after update on lenses.workflows
+for each row
+when (old.status <> 'deleted' and new.status = 'deleted')
+execute function lenses.tg_workflows_deleted();
