@@ -16,7 +16,8 @@ from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError, Refusal
 from lf_sql.plan import Plan, make_plan
 
-LOCK_KEY = (1818653553, 1)  # 'lfsq' as an int4; taken by installers, and shared by whoever they must not meet
+# Taken by installers; shared by whoever they must not meet. The first half is 'lfsq' as an int4.
+LOCK_KEY = (1818653553, 1)
 LOCK_WAIT = 300.0  # seconds
 POLL = 0.1
 STATEMENT_LOCK_TIMEOUT = "5s"  # a DDL statement never queues longer in front of the users
@@ -32,12 +33,13 @@ class Outcome:
     """What an install found and did."""
 
     plan: Plan
+    is_installed: bool = False  # before
     findings: list[Finding] = field(default_factory=list)  # before
     leftovers: list[Finding] = field(default_factory=list)  # after
     seconds: float = 0.0
 
 
-class _Busy(Exception):
+class Busy(Exception):
     """The lock is somebody else's for now."""
 
 
@@ -101,14 +103,14 @@ def install(
     while outcome.plan.is_pending:
         try:
             with db.steady_transaction(conn):
-                _take_lock(conn)
+                take_lock(conn)
                 outcome = _prepare(conn, bundle)
                 if outcome.plan.is_pending:
                     _apply(conn, bundle, outcome, say)
             break
-        except _Busy:
+        except Busy:
             if time.monotonic() > give_up:
-                raise Refusal(*_who_holds(conn)) from None
+                raise Refusal(*who_holds(conn)) from None
             time.sleep(POLL)
         except psycopg.Error as error:
             if not is_transient(error) or tries >= 20 or time.monotonic() > give_up:
@@ -125,7 +127,8 @@ def script(bundle: Bundle, plan: Plan) -> Iterator[str]:
         yield "-- nothing to do\n"
         return
     yield f"-- lf-sql {bundle.version}: {', '.join(plan.reasons)}\n"
-    yield "begin;\nset local search_path = pg_catalog, pg_temp;\nset local check_function_bodies = off;\n"
+    yield "begin;\nset local search_path = pg_catalog, pg_temp;\n"
+    yield "set local check_function_bodies = off;\n"
     for label, sql in _steps(bundle, plan):
         yield f"\n-- {label}\n{sql.rstrip()}\n"
     yield "\ncommit;\n"
@@ -153,18 +156,18 @@ def _prepare(conn: Connection, bundle: Bundle) -> Outcome:
     plan = make_plan(
         bundle, state, role_map=role_map(facts), server_major=major, findings=len(findings)
     )
-    return Outcome(plan, findings)
+    return Outcome(plan, state.installed is not None, findings)
 
 
-def _take_lock(conn: Connection) -> None:
+def take_lock(conn: Connection) -> None:
     row = conn.execute("select pg_catalog.pg_try_advisory_xact_lock(%s, %s) as got", LOCK_KEY)
     if not row.fetchone()["got"]:  # type: ignore[index]
-        raise _Busy
+        raise Busy
     conn.execute("select pg_catalog.set_config('lock_timeout', %s, true)", [STATEMENT_LOCK_TIMEOUT])
     conn.execute("select pg_catalog.set_config('check_function_bodies', 'off', true)")
 
 
-def _who_holds(conn: Connection) -> tuple[str, str]:
+def who_holds(conn: Connection) -> tuple[str, str]:
     row = conn.execute(
         "select pid from pg_catalog.pg_locks where locktype = 'advisory' and classid = %s "
         "and objid = %s and granted and database = (select oid from pg_catalog.pg_database "
@@ -178,9 +181,7 @@ def _who_holds(conn: Connection) -> tuple[str, str]:
     )
 
 
-def _apply(
-    conn: Connection, bundle: Bundle, outcome: Outcome, say: Callable[[str], None]
-) -> None:
+def _apply(conn: Connection, bundle: Bundle, outcome: Outcome, say: Callable[[str], None]) -> None:
     plan = outcome.plan
     before = ledger.catalogue(conn) if outcome.findings else {}
     expected = ledger.expectation(conn) if outcome.findings else {}

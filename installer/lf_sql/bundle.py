@@ -14,7 +14,13 @@ from lf_sql.errors import LfSqlError
 
 CHECKSUM_ALGORITHM = 1  # sha256 of the text with line ends as LF; the path never enters
 SCHEMAS = ("lf_sql", "lensers", "automation", "lenses", "agents", "public")  # the order of replay
-OWN_SCHEMAS = ("lf_sql", "lensers", "lenses", "agents", "automation")  # the rooms; `public` is shared
+OWN_SCHEMAS = (
+    "lf_sql",
+    "lensers",
+    "lenses",
+    "agents",
+    "automation",
+)  # the rooms; `public` is shared
 LAYERS = {"functions": "function", "views": "view", "triggers": "trigger", "policies": "policy"}
 
 _MIGRATION = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")

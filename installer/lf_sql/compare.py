@@ -46,7 +46,7 @@ def compare(expected: Catalogue, actual: Catalogue, *, same_server: bool = True)
 
 
 def carried(before: Catalogue, expected: Catalogue, after: Catalogue) -> Catalogue:
-    """What to expect after an upgrade: the new catalogue, but damage found before it stays damage."""
+    """What to expect after an upgrade: the new catalogue, but earlier damage stays damage."""
     result = dict(after)
     for key, facts in expected.items():
         if key[0] not in STATE_KINDS:
@@ -96,6 +96,8 @@ def _list_differences(label: str, want: list[Any], have: list[Any]) -> Iterator[
 
 
 def _word(fact: Any) -> str:
-    return {None: "none", True: "on", False: "off"}.get(fact, str(fact)) if not isinstance(
-        fact, list | dict
-    ) else str(fact)
+    return (
+        {None: "none", True: "on", False: "off"}.get(fact, str(fact))
+        if not isinstance(fact, list | dict)
+        else str(fact)
+    )

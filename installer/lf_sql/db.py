@@ -21,7 +21,7 @@ Connection = psycopg.Connection[dict[str, Any]]
 
 OLDEST_SERVER = 150000
 
-# Settings of a role or a database that would change what our SQL means; put right for one transaction.
+# Settings of a role or a database that would change what our SQL means, put right.
 STEADY: Mapping[str, str] = {
     "search_path": "pg_catalog, pg_temp",
     "statement_timeout": "0",
@@ -116,7 +116,10 @@ def _connection_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> tuple
         (r"password authentication failed|no password supplied|28P01", "check user and password"),
         (r"database \"?.*\"? does not exist", "create it first: createdb NAME, or correct --dsn"),
         (r"role \"?.*\"? does not exist", "correct the user in --dsn"),
-        (r"no pg_hba.conf entry", "the server does not let this user in from here: see pg_hba.conf"),
+        (
+            r"no pg_hba.conf entry",
+            "pg_hba.conf does not let this user in from here",
+        ),
         (
             r"too many (clients|connections)|remaining connection slots",
             "the server is full: try again, or raise max_connections",

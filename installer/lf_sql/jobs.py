@@ -188,7 +188,8 @@ def troubles(server: Mapping[str, Any]) -> list[Trouble]:
             Trouble(
                 f"pg_cron lives in database {server['cron_database']}, not in {database}",
                 (
-                    f"psql -d {server['cron_database']} -c 'create extension if not exists pg_cron' "
+                    f"psql -d {server['cron_database']} "
+                    f"-c 'create extension if not exists pg_cron' "
                     f'-c "{schedule}"',
                     f"or set cron.database_name = '{database}', restart, and: lf-sql install",
                     WORKER,

@@ -20,7 +20,9 @@ def read_state(conn: Connection, bundle: Bundle, facts: Mapping[str, Any]) -> St
     """The ledger and what stands in its place where there is none."""
     schemas = frozenset(facts["schemas"])
     if not facts["has_ledger"]:
-        names = sorted(s.name for s in bundle.sources if (s.kind, s.schema) == ("function", "public"))
+        names = sorted(
+            s.name for s in bundle.sources if (s.kind, s.schema) == ("function", "public")
+        )
         rows = conn.execute(bundles.query("public_functions").encode(), {"names": names}).fetchall()
         found = tuple(row["signature"].removeprefix("public.") for row in rows)
         return State(schemas=schemas, foreign_functions=found)

@@ -105,7 +105,7 @@ def make_plan(
 def _refuse_strangers(state: State) -> None:
     if state.has_ledger:
         return
-    taken = sorted(state.schemas & {*OWN_SCHEMAS, "lf_sql"})
+    taken = sorted(state.schemas & set(OWN_SCHEMAS))
     if taken:
         raise Refusal(
             f"schema {taken[0]} exists already and is not from lf-sql",
@@ -136,6 +136,6 @@ def _refuse_edited(bundle: Bundle, state: State) -> None:
         migration = known[row.version]
         if row.checksum_algorithm == CHECKSUM_ALGORITHM and row.checksum != migration.checksum:
             raise Refusal(
-                f"migration {row.version:04d}_{row.slug} is applied, and its text has changed since",
+                f"migration {row.version:04d}_{row.slug} is applied, but its text has changed",
                 "use the lf-sql that installed this database, or restore the file from its release",
             )

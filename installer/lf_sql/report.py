@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
 from lf_sql import roles
 from lf_sql.apply import Outcome
 from lf_sql.bundle import Bundle
+from lf_sql.compare import Finding
 from lf_sql.errors import LfSqlError
 from lf_sql.jobs import Driver
+from lf_sql.uninstall import Removed
 
 
 def progress(line: str) -> None:
@@ -19,7 +22,9 @@ def progress(line: str) -> None:
         click.echo(f"  {line}", err=True)
 
 
-def installed(bundle: Bundle, outcome: Outcome, driver: Driver) -> None:
+def installed(
+    bundle: Bundle, outcome: Outcome, driver: Driver, sequences: Sequence[Finding] = ()
+) -> None:
     """The end of an install. Raises where something is left that install cannot mend."""
     plan = outcome.plan
     if not plan.is_pending:
@@ -35,6 +40,8 @@ def installed(bundle: Bundle, outcome: Outcome, driver: Driver) -> None:
             f"{len(plan.migrations)} migrations, {len(bundle.sources)} sources "
             f"({', '.join(r for r in plan.reasons if not r.startswith('migration'))})"
         )
+    for finding in sequences:
+        click.echo(f"mended: {finding}")
     for line in roles.weaker(plan.role_map):
         click.echo(f"weaker: {line}")
     show_driver(driver)
@@ -58,3 +65,13 @@ def show_driver(driver: Driver) -> None:
             click.echo(f"    {command}")
     for finding in driver.findings:
         click.echo(f"pg_cron: {finding}")
+
+
+def removed(what: Removed) -> None:
+    """The end of an uninstall."""
+    gone = [f"{what.functions} functions in public", "5 schemas"]
+    gone += [f"job {name}" for name in what.jobs]
+    gone += [f"role {name}" for name in what.roles]
+    click.echo(f"lf-sql is removed: {', '.join(gone)}")
+    for name in what.kept:
+        click.echo(f"kept: role {name}, which other databases or objects use")

@@ -70,8 +70,8 @@ def weaker(mapped: Mapping[str, str]) -> list[str]:
     if OWNER in mapped:
         lines.append(
             f"tables and definer functions belong to {mapped[OWNER]}, because it may not make the "
-            "roles lf_sql_owner and lf_sql_engine: a check forgotten in a function is not caught by "
-            "row security"
+            "roles lf_sql_owner and lf_sql_engine: a check forgotten in a function is not caught "
+            "by row security"
         )
     missing = [name for name in API_ROLES if name in mapped]
     if missing:

@@ -36,7 +36,9 @@ class TapItem(pytest.Item):
         if problems:
             raise TapFailure("\n".join([*problems, "", run.stdout, run.stderr]))
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None
+    ) -> str:
         if isinstance(excinfo.value, TapFailure):
             return str(excinfo.value)
         return str(super().repr_failure(excinfo))

@@ -27,7 +27,7 @@ class State:
 
     @property
     def server(self) -> TestServer:
-        """pg_cron, where the build has it, lives in database `postgres`: elsewhere than the tests'."""
+        """pg_cron, where the build has it, lives in database `postgres`, not in the tests'."""
         if self._server is None:
             self._server = TestServer(
                 {

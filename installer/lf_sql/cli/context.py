@@ -88,7 +88,7 @@ def connect(application_name: str | None = None) -> Iterator[Connection]:
 
 @contextmanager
 def acting(conn: Connection, user_id: UUID | str | None = None) -> Iterator[Connection]:
-    """A transaction as the tenant given, else the one of --as, else as the connected role itself."""
+    """A transaction as the tenant given, else as that of --as, else as the connected role."""
     user = user_id or options().as_user
     with conn.transaction():
         if user is not None:

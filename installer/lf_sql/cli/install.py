@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lf_sql import apply, bundle, jobs, report
+from lf_sql import apply, bundle, jobs, report, verify
 from lf_sql.cli.context import connect
 
 
@@ -29,5 +29,6 @@ def command(dry_run: bool, wait: float) -> None:
                 click.echo(part, nl=False)
             return
         outcome = apply.install(conn, tree, say=report.progress, wait=wait)
+        mended = verify.mend_sequences(conn)
         driver = jobs.register(conn, tree)
-        report.installed(tree, outcome, driver)
+        report.installed(tree, outcome, driver, mended)

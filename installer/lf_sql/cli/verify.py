@@ -1,0 +1,34 @@
+"""lf-sql verify: read-only, against what this version installs."""
+
+from __future__ import annotations
+
+import click
+
+from lf_sql import bundle, verify
+from lf_sql.cli.context import connect, emit, note, options
+from lf_sql.errors import LfSqlError
+
+
+@click.command(epilog="\b\nExample:\n  lf-sql verify || lf-sql install")
+def command() -> None:
+    """Compare catalogue, grants, guards, jobs and invariants with what this version installs."""
+    tree = bundle.load()
+    with connect() as conn:
+        report = verify.verify(conn, tree)
+    rows = [
+        {"severity": "wrong", "kind": f.kind, "what": f.identity, "problem": f.problem}
+        for f in report.findings
+    ]
+    rows += [
+        {"severity": "weaker", "kind": "", "what": "", "problem": line} for line in report.warnings
+    ]
+    if rows or options().as_json:
+        emit(rows, ["severity", "kind", "what", "problem"])
+    if report.findings:
+        many = len(report.findings)
+        raise LfSqlError(
+            f"{many} {'thing is' if many == 1 else 'things are'} not as lf-sql {tree.version} "
+            "installs them",
+            "lf-sql install mends what can be mended",
+        )
+    note(f"lf-sql {tree.version}: everything is as installed")

@@ -1,0 +1,137 @@
+"""Take everything away again: jobs, then what they run, then the roles nobody else uses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import psycopg
+from psycopg import sql
+
+from lf_sql import apply, db, jobs
+from lf_sql import bundle as bundles
+from lf_sql.bundle import Bundle
+from lf_sql.db import Connection
+from lf_sql.errors import LfSqlError, Refusal
+
+TICK_WAIT = 60.0  # a tick stops by itself after 50 seconds
+SCHEMAS = ("lenses", "agents", "automation", "lensers", "lf_sql")
+ROLE_MARK = "made by lf-sql"
+
+
+@dataclass
+class Removed:
+    """What went, and what had to stay."""
+
+    jobs: list[str] = field(default_factory=list)
+    functions: int = 0
+    roles: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+
+
+def uninstall(
+    conn: Connection, bundle: Bundle, *, wait: float = TICK_WAIT, say: Callable[[str], None]
+) -> Removed:
+    """Leaves nothing of ours. Refuses where other people's objects stand on ours."""
+    facts = db.facts(conn)
+    if not facts["has_ledger"]:
+        raise Refusal("lf-sql is not installed in this database", "nothing to do")
+    if not facts["is_ledger_ours"]:
+        raise Refusal(
+            f"lf-sql is installed here by another role, and {facts['user_name']} may not act as it",
+            "connect as the role that installed it",
+        )
+    _refuse_dependents(conn)
+    removed = Removed(jobs=jobs.unregister(conn, bundle))
+    _let_tick_end(conn, wait, say)
+    give_up = time.monotonic() + wait
+    while True:
+        try:
+            with db.steady_transaction(conn):
+                apply.take_lock(conn)
+                _refuse_dependents(conn)
+                removed.functions = _drop(conn)
+                jobs.drop_extension(conn)
+                removed.roles, removed.kept = _drop_roles(conn)
+            return removed
+        except apply.Busy:
+            if time.monotonic() > give_up:
+                raise Refusal(*apply.who_holds(conn)) from None
+            time.sleep(apply.POLL)
+        except psycopg.Error as error:
+            if not apply.is_transient(error) or time.monotonic() > give_up:
+                raise
+
+
+def _refuse_dependents(conn: Connection) -> None:
+    with db.steady_transaction(conn):
+        rows = conn.execute(bundles.query("dependents").encode()).fetchall()
+    if rows:
+        found = [row["description"] for row in rows]
+        raise Refusal(
+            f"{found[0]} depends on lf-sql and would go with it",
+            f"drop or change it first: {', '.join(found)}",
+        )
+
+
+def _let_tick_end(conn: Connection, wait: float, say: Callable[[str], None]) -> None:
+    """The job is gone; a running tick stops by itself, or is cancelled after `wait` seconds."""
+    query = (
+        "select pid from pg_catalog.pg_stat_activity where datname = pg_catalog.current_database() "
+        "and pid <> pg_catalog.pg_backend_pid() and state <> 'idle' "
+        "and (query ~ 'lenses[.]sp_(dispatch_tick|purge_history)' "
+        "or query ~ 'fn_dispatch_(tick|scheduled_workflows)')"
+    )
+    started = time.monotonic()
+    told = False
+    while rows := conn.execute(query.encode()).fetchall():
+        waited = time.monotonic() - started
+        if waited > wait + 10:
+            raise LfSqlError(
+                f"process {rows[0]['pid']} is in a tick and does not end",
+                f"select pg_terminate_backend({rows[0]['pid']}), then again",
+            )
+        if waited > wait:
+            for row in rows:
+                conn.execute("select pg_catalog.pg_cancel_backend(%s)", [row["pid"]])
+        elif not told:
+            say("a tick is running: waiting for it to end")
+            told = True
+        time.sleep(apply.POLL)
+
+
+def _drop(conn: Connection) -> int:
+    """Our functions in public one by one, then the schemas, which are ours alone."""
+    rows = conn.execute(
+        "select p.oid::pg_catalog.regprocedure::text as signature from pg_catalog.pg_proc as p "
+        "join lf_sql.sources as s on s.object_name = p.proname and s.kind = 'function' "
+        "and s.schema_name = 'public' "
+        "where p.pronamespace = 'public'::pg_catalog.regnamespace "
+        "and pg_catalog.pg_has_role(p.proowner, 'usage')"
+    ).fetchall()
+    for row in rows:
+        conn.execute(f"drop routine {row['signature']}".encode())
+    # cascade within our own rooms: that nothing else depends on them was asked before
+    names = sql.SQL(", ").join(map(sql.Identifier, SCHEMAS))
+    conn.execute(sql.SQL("drop schema if exists {} cascade").format(names))
+    return len(rows)
+
+
+def _drop_roles(conn: Connection) -> tuple[list[str], list[str]]:
+    """The roles that an lf-sql made and that own or may nothing anywhere on the server."""
+    rows = conn.execute(
+        "select r.rolname as name from pg_catalog.pg_roles as r "
+        "where pg_catalog.shobj_description(r.oid, 'pg_authid') = %s order by 1",
+        [ROLE_MARK],
+    ).fetchall()
+    gone, kept = [], []
+    for row in rows:
+        drop = sql.SQL("drop role {}").format(sql.Identifier(row["name"]))
+        try:
+            with conn.transaction():
+                conn.execute(drop)
+            gone.append(row["name"])
+        except (psycopg.errors.DependentObjectsStillExist, psycopg.errors.InsufficientPrivilege):
+            kept.append(row["name"])
+    return gone, kept
