@@ -40,7 +40,7 @@ begin
   v_hour := substr(p_text, 12, 2)::int;
   v_minute := substr(p_text, 15, 2)::int;
   v_second := coalesce(
-    nullif(translate(substr(v_rest, 2, v_zone_at - 2), ',', '.'), ''), '0'
+    nullif(translate(substr(v_rest, 2, greatest(v_zone_at - 2, 0)), ',', '.'), ''), '0'
   )::numeric;
   v_zone_hour := coalesce(nullif(substr(v_zone, 2, 2), ''), '0')::int;
   v_zone_minute := coalesce(nullif(substr(v_zone, 4, 2), ''), '0')::int;
