@@ -20,6 +20,7 @@ declare
   v_is_standby constant boolean := pg_is_in_recovery();
   v_is_recent boolean;
   v_has_worker boolean;
+  v_is_failing boolean;
   v_job record;
   v_ago text;
   v_gap record;
@@ -112,8 +113,13 @@ begin
 
   check_name := 'last tick';
   if v_tick.id is not null then
-    state := case when v_is_recent or v_settings.is_frozen then 'ok' else 'bad' end;
-    label := case when state = 'ok' then 'ok' else 'old' end;
+    v_is_failing := (
+      select coalesce(bool_and(t.note ~ 'failed: |^[0-9A-Z]{5}: '), false)
+      from lenses.dispatch_ticks as t
+      where t.started_at > v_now - v_silence
+    );
+    state := case when v_is_failing or not (v_is_recent or v_settings.is_frozen) then 'bad' else 'ok' end;
+    label := case when v_is_failing then 'failing' when state = 'ok' then 'ok' else 'old' end;
     detail := format(
       '%s, %s: %s schedules due, %s runs, %s failed', to_char(v_tick.started_at, 'YYYY-MM-DD HH24:MI:SS UTC'),
       case
@@ -122,7 +128,10 @@ begin
       end,
       v_tick.due, v_tick.dispatched, v_tick.failed
     ) || coalesce('; ' || v_tick.note, '');
-    advice := case when state = 'bad' then 'see worker above' end;
+    advice := case label
+      when 'failing' then 'each tick of the last minutes failed so: mend what it names; lf-sql verify says what is off'
+      when 'old' then 'see worker above'
+    end;
     return next;
   end if;
 

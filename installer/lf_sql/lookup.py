@@ -1,0 +1,123 @@
+"""From what a person types to a row: an id, the beginning of one, or a name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from uuid import UUID
+
+from lf_sql.db import Connection
+from lf_sql.errors import LfSqlError
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Where rows of a kind are, and how people call them. All of it is ours, none is typed."""
+
+    word: str
+    table: str
+    names: tuple[str, ...]  # SQL expressions over t
+    label: str  # SQL expression over t: what completion shows beside the id
+
+
+SCHEDULE_TITLE = (
+    "(select w.title from lenses.workflows as w where w.id = t.workflow_id and 1 = ("
+    "select count(*) from lenses.workflow_schedules as o where o.workflow_id = t.workflow_id))"
+)
+KINDS = {
+    kind.word: kind
+    for kind in (
+        Kind(
+            "schedule",
+            "lenses.workflow_schedules",
+            ("t.description", SCHEDULE_TITLE),
+            "(select w.title from lenses.workflows as w where w.id = t.workflow_id)"
+            " || ', ' || coalesce(t.cron_expr, 'interval')",
+        ),
+        Kind("workflow", "lenses.workflows", ("t.title",), "t.title"),
+        Kind("calendar", "lenses.schedule_calendars", ("t.name",), "t.name"),
+        Kind("run", "lenses.workflow_runs", (), "t.status"),
+        Kind("agent", "agents.ai_lensers", ("t.name",), "t.name"),
+        Kind("team", "agents.teams", ("t.name",), "t.name"),
+        Kind("gateway", "agents.gateways", ("t.name",), "t.name"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A row, and the user who owns it (None: a seed, which is everybody's)."""
+
+    id: UUID
+    user_id: UUID | None
+
+
+def bounds(prefix: str) -> tuple[UUID, UUID] | None:
+    """The range of ids that begin so; None where no id does."""
+    digits = prefix.strip().lower().replace("-", "")
+    if not re.fullmatch(r"[0-9a-f]{1,32}", digits):
+        return None
+    return UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))
+
+
+def find(conn: Connection, word: str, text: str, lenser_of: UUID | str | None = None) -> Found:
+    """The one row that `text` means; LfSqlError where it is none or several.
+
+    `lenser_of`: only rows of this user, and seeds.
+    """
+    kind = KINDS[word]
+    names = " or ".join(f"{name} = %(text)s" for name in kind.names) or "false"
+    span = bounds(text)
+    rows = conn.execute(
+        f"select t.id, p.user_id, t.id = %(low)s::uuid and %(is_whole)s as is_exact, "  # noqa: S608
+        f"{names} as is_named, {kind.label} as label "
+        f"from {kind.table} as t left join lensers.profiles as p on p.id = t.lenser_id "
+        f"where (t.id between %(low)s::uuid and %(high)s::uuid or {names}) "
+        "and (%(user)s::uuid is null or p.user_id = %(user)s::uuid or t.lenser_id is null) "
+        "order by is_exact desc, t.id limit 12".encode(),
+        {
+            "text": text,
+            "low": span[0] if span else None,
+            "high": span[1] if span else None,
+            "is_whole": bool(span and span[0] == span[1]),
+            "user": lenser_of,
+        },
+    ).fetchall()
+    if rows and rows[0]["is_exact"]:
+        rows = rows[:1]
+    elif any(row["is_named"] for row in rows):
+        rows = [row for row in rows if row["is_named"]]
+    if not rows:
+        raise LfSqlError(f"there is no {word} {text!r}", f"lf-sql {_list_of(word)}")
+    if len(rows) > 1:
+        which = ", ".join(f"{row['id']} ({row['label']})" for row in rows[:5])
+        raise LfSqlError(
+            f"{text!r} fits {len(rows)}{' or more' if len(rows) == 12 else ''} {word}s",
+            f"give more of the id: {which}",
+        )
+    return Found(rows[0]["id"], rows[0]["user_id"])
+
+
+def _list_of(word: str) -> str:
+    return {
+        "schedule": "schedule list",
+        "workflow": "workflow list",
+        "calendar": "schedule calendar list",
+        "run": "runs list",
+        "gateway": "gateway list",
+    }.get(word, "schedule show shows who is assigned")
+
+
+def candidates(conn: Connection, word: str, prefix: str) -> list[tuple[str, str]]:
+    """Ids that begin so, or belong to a name that does, with what to show beside them."""
+    kind = KINDS[word]
+    span = bounds(prefix) if prefix else (UUID(int=0), UUID(int=2**128 - 1))
+    like = re.sub(r"([%_\\])", r"\\\1", prefix) + "%"
+    names = " or ".join(f"{name} ilike %(like)s" for name in kind.names) or "false"
+    rows = conn.execute(
+        f"select t.id::text as id, {kind.label} as label from {kind.table} as t "  # noqa: S608
+        f"where t.id between %(low)s::uuid and %(high)s::uuid or {names} "
+        "order by t.created_at desc limit 50".encode(),
+        {"low": span[0] if span else None, "high": span[1] if span else None, "like": like},
+    ).fetchall()
+    return [(row["id"], row["label"] or "") for row in rows]
