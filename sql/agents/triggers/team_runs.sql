@@ -1,0 +1,26 @@
+-- An approval is the owner's, in every replication mode. Links to a team or agent that has gone may
+-- become NULL; nothing else of an update is let through.
+
+create or replace trigger team_runs_guard_insert
+before insert on agents.team_runs
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function agents.tg_team_runs_guard();
+
+create or replace trigger team_runs_guard_update
+before update on agents.team_runs
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and (
+    old.id, old.lenser_id, old.workflow_run_id, old.approval_status, old.decided_by,
+    old.decided_at, old.note
+  ) is distinct from (
+    new.id, new.lenser_id, new.workflow_run_id, new.approval_status, new.decided_by,
+    new.decided_at, new.note
+  )
+)
+execute function agents.tg_team_runs_guard();
+
+alter table agents.team_runs enable always trigger team_runs_guard_insert;
+alter table agents.team_runs enable always trigger team_runs_guard_update;

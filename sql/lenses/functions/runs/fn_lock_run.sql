@@ -1,0 +1,19 @@
+-- owner: lf_sql_engine
+-- A run, locked, its schedule's row first: the tick holds schedules when it cancels runs, so whoever may
+-- end a run comes the same way round. All NULL where there is no such run.
+create or replace function lenses.fn_lock_run(p_run_id uuid)
+returns lenses.workflow_runs
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_run lenses.workflow_runs;
+begin
+  perform from lenses.workflow_schedules as s
+  where s.id = (select r.schedule_id from lenses.workflow_runs as r where r.id = p_run_id)
+  for no key update;
+  select r.* into v_run from lenses.workflow_runs as r where r.id = p_run_id for no key update;
+  return v_run;
+end
+$$;

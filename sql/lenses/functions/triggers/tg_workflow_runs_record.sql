@@ -1,0 +1,46 @@
+-- owner: lf_sql_engine
+-- What every new run leaves, by whatever door it came: its first event and, where it waits for approval
+-- or goes to a team, its team run with that one's first event. Set-wise: a tick inserts thousands.
+-- The team run's id is agents.fn_team_run_id, written out because a call a row would cost more.
+create or replace function lenses.tg_workflow_runs_record()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+begin
+  insert into lenses.workflow_run_events (
+    lenser_id, run_id, seq, event_type, payload, occurred_at
+  )
+  select
+    n.lenser_id, n.id, 1, 'run.created',
+    jsonb_build_object(
+      'status', n.status, 'trigger_mode', n.trigger_mode, 'scheduled_for', n.scheduled_for),
+    n.created_at
+  from new_runs as n;
+
+  with made as (
+    insert into agents.team_runs (
+      id, lenser_id, workflow_run_id, team_id, ai_lenser_id, approval_status, created_at
+    )
+    select
+      encode(substr(sha256(convert_to('team_run:' || n.id, 'UTF8')), 1, 16), 'hex')::uuid,
+      n.lenser_id, n.id, n.team_id, n.ai_lenser_id,
+      case when n.needs_approval then 'pending' else 'not_required' end,
+      n.created_at
+    from new_runs as n
+    where n.needs_approval or n.team_id is not null
+    returning id, lenser_id, workflow_run_id, approval_status, created_at
+  )
+
+  insert into agents.agent_run_events (
+    lenser_id, team_run_id, run_id, event_type, payload, occurred_at
+  )
+  select
+    m.lenser_id, m.id, m.workflow_run_id, 'team_run.created',
+    jsonb_build_object('approval_status', m.approval_status), m.created_at
+  from made as m;
+  return null;
+end
+$$;

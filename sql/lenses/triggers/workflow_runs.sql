@@ -1,0 +1,45 @@
+-- The gate of every door, in every replication mode. Who is trusted is seen here, as the caller: the
+-- functions themselves run as their owner.
+
+create or replace trigger workflow_runs_admit
+before insert on lenses.workflow_runs
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_workflow_runs_admit();
+
+create or replace trigger workflow_runs_record
+after insert on lenses.workflow_runs
+referencing new table as new_runs
+for each statement
+execute function lenses.tg_workflow_runs_record();
+
+create or replace trigger workflow_runs_guard_engine
+before update on lenses.workflow_runs
+for each row
+when (current_user = 'lf_sql_engine' and old.status <> new.status)
+execute function lenses.tg_workflow_runs_guard('engine');
+
+create or replace trigger workflow_runs_guard_other
+before update on lenses.workflow_runs
+for each row
+when (current_user <> 'lf_sql_engine' and old.* is distinct from new.*)
+execute function lenses.tg_workflow_runs_guard('other');
+
+create or replace trigger workflow_runs_follow_engine
+after update on lenses.workflow_runs
+for each row
+when (current_user = 'lf_sql_engine' and old.status <> new.status)
+execute function lenses.tg_workflow_runs_follow('engine');
+
+create or replace trigger workflow_runs_follow_other
+after update on lenses.workflow_runs
+for each row
+when (current_user <> 'lf_sql_engine' and old.status <> new.status)
+execute function lenses.tg_workflow_runs_follow('other');
+
+alter table lenses.workflow_runs enable always trigger workflow_runs_admit;
+alter table lenses.workflow_runs enable always trigger workflow_runs_record;
+alter table lenses.workflow_runs enable always trigger workflow_runs_guard_engine;
+alter table lenses.workflow_runs enable always trigger workflow_runs_guard_other;
+alter table lenses.workflow_runs enable always trigger workflow_runs_follow_engine;
+alter table lenses.workflow_runs enable always trigger workflow_runs_follow_other;
