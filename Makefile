@@ -22,7 +22,7 @@ test: $(VENV)/.test lint ## every test: lint, then pytest with the pgTAP files
 lint: $(VENV)/.test ## ruff, sqlfluff, squawk, pgspot
 	@$(BIN)/ruff check installer tests
 	@$(BIN)/ruff format --check --quiet installer tests
-	@$(BIN)/sqlfluff lint --disable-progress-bar --processes -1 --nocolor sql | grep -v '^All Finished' || true
+	@$(BIN)/sqlfluff lint --disable-progress-bar --processes -1 --nocolor --quiet sql
 	@$(BIN)/squawk --config .squawk.toml --quiet sql/migrations/*.sql
 	@$(BIN)/python -m tests.support.spot
 

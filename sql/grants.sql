@@ -63,8 +63,8 @@ grant select on all tables in schema lf_sql to lf_sql_engine;
 grant usage on all sequences in schema lensers, lenses, agents, automation to lf_sql_engine;
 grant execute on all routines in schema lensers, lenses, agents, automation to lf_sql_engine, lf_sql_owner;
 
--- service_role: executors and operators. Reads every table; inserts and updates all but the audit, by policies, so that the
--- guards of the tables answer it; deletes and truncates nothing.
+-- service_role: executors and operators. Reads every table; inserts and updates all but the audit,
+-- by policies, so that the guards of the tables answer it; deletes and truncates nothing.
 
 grant usage on schema lf_sql, lensers, lenses, agents, automation to service_role;
 grant select on lf_sql.migrations, lf_sql.installs, lf_sql.sources, lf_sql.expected_objects to service_role;

@@ -1,4 +1,4 @@
--- The rooms. Plain `create schema`: a schema of that name that is there already is somebody else's, and a clear refusal.
+-- The rooms. Plain `create schema`: one of that name that is there already is somebody else's, and a clear refusal.
 
 create schema lensers authorization lf_sql_owner;
 create schema lenses authorization lf_sql_owner;

@@ -91,7 +91,9 @@ select
             a.attname,
             format_type(a.atttypid, a.atttypmod)
             || case when a.attnotnull then ' not null' else '' end
-            || case a.attidentity when 'a' then ' always as identity' when 'd' then ' by default as identity' else '' end
+            || case a.attidentity
+              when 'a' then ' always as identity' when 'd' then ' by default as identity' else ''
+            end
             || case when a.attgenerated = 's' then ' stored' else '' end
           )
         from pg_attribute as a
@@ -178,7 +180,10 @@ select
     'permissive', p.polpermissive,
     'roles', (
       select
-        jsonb_agg(coalesce(nullif(g.oid, 0)::regrole::text, 'PUBLIC') order by nullif(g.oid, 0)::regrole::text collate "C")
+        jsonb_agg(
+          coalesce(nullif(g.oid, 0)::regrole::text, 'PUBLIC')
+          order by nullif(g.oid, 0)::regrole::text collate "C"
+        )
       from unnest(p.polroles) as g (oid)
     ),
     'using_def', pg_get_expr(p.polqual, p.polrelid),

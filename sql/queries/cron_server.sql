@@ -21,6 +21,7 @@ select
     where p.pronamespace = (select w.oid from pg_catalog.pg_namespace as w where w.nspname = 'lenses')
       and p.proname = 'sp_dispatch_tick'
   ) as has_tick
-from (select 1) as one
+from pg_catalog.pg_database as d
 left join pg_catalog.pg_extension as e on e.extname = 'pg_cron'
-left join pg_catalog.pg_namespace as n on n.nspname = 'cron' and e.oid is not null;
+left join pg_catalog.pg_namespace as n on n.nspname = 'cron' and e.oid is not null
+where d.datname = pg_catalog.current_database();

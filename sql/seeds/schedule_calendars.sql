@@ -28,7 +28,7 @@ values
     'ca1e0da0-2026-4000-8000-000000000003', null, 'weekends-only', 'only_dates', 'UTC',
     array(
       select date '2026-01-01' + d
-      from pg_catalog.generate_series(0, 364) d
+      from pg_catalog.generate_series(0, 364) as d
       where extract(isodow from date '2026-01-01' + d) in (6, 7)
       order by d
     ),

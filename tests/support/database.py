@@ -84,7 +84,7 @@ def as_user(
     claims = {"role": role} if subject is None else {"role": role, "sub": str(subject)}
     with conn.transaction():
         conn.execute(
-            "select set_config('request.jwt.claims', %s, true), set_config('role', %s, true)",
+            "select set_config('request.jwt.claims', %s, true) as c, set_config('role', %s, true) as r",
             [json.dumps(claims), role],
         )
         yield conn
