@@ -23,10 +23,6 @@ values (
   %(workflow)s, %(lenser)s, %(secret)s,
   '{"nodes":[{"id":"a"},{"id":"b","action":"deploy"}],"edges":[{"from":"a","to":"b"}]}'
 );
-insert into lenses.workflow_versions (workflow_id, version, lenser_id, definition)
-select w.id, w.version, w.lenser_id, w.definition from lenses.workflows as w
-where w.id = %(workflow)s
-on conflict do nothing;
 insert into agents.workflow_assignments (id, lenser_id, workflow_id, assignee_type, assignee_id)
 values (%(assignment)s, %(lenser)s, %(workflow)s, 'agent', %(agent)s);
 
@@ -40,30 +36,19 @@ values (
   %(schedule)s, %(lenser)s, %(workflow)s, 'cron', '0 9 * * *', 'UTC', 0, %(calendar)s, %(secret)s,
   %(assignment)s, 'agent', %(agent)s
 );
-insert into lenses.schedule_due (schedule_id, lenser_id) values (%(schedule)s, %(lenser)s)
-on conflict do nothing;
 
 insert into lenses.workflow_runs (
-  id, lenser_id, workflow_id, workflow_version, schedule_id, scheduled_for, idempotency_key, trigger_mode,
-  status, needs_approval, ai_lenser_id
+  id, lenser_id, workflow_id, workflow_version, schedule_id, status, needs_approval, ai_lenser_id
 )
 values (
-  %(run)s, %(lenser)s, %(workflow)s, 1, %(schedule)s, '2025-01-01 09:00+00', %(run)s, 'schedule',
-  'pending_approval', true, %(agent)s
+  %(run)s, %(lenser)s, %(workflow)s, 1, %(schedule)s, 'pending_approval', true, %(agent)s
 );
-insert into agents.team_runs (id, lenser_id, workflow_run_id, ai_lenser_id, approval_status)
-values (%(team_run)s, %(lenser)s, %(run)s, %(agent)s, 'pending')
-on conflict do nothing;
-insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type)
-values (%(lenser)s, %(run)s, 1, 'run.created')
-on conflict do nothing;
 insert into agents.agent_run_events (lenser_id, run_id, event_type)
 values (%(lenser)s, %(run)s, 'note');
 insert into agents.action_logs (lenser_id, schedule_id, action_type, payload)
 values (%(lenser)s, %(schedule)s, 'note', pg_catalog.jsonb_build_object('secret', %(secret)s::text));
 insert into agents.approval_attempts (run_id, minute, lenser_id, last_role, last_attempt)
-values (%(run)s, pg_catalog.date_trunc('minute', now()), %(lenser)s, 'service_role', 'test')
-on conflict do nothing;
+values (%(run)s, pg_catalog.date_trunc('minute', now()), %(lenser)s, 'service_role', 'test');
 
 insert into agents.gateways (id, lenser_id, name) values (%(gateway)s, %(lenser)s, %(name)s);
 insert into agents.gateway_crons (id, lenser_id, gateway_id, operation, cron_expr)
@@ -74,12 +59,12 @@ values (%(gateway_cron_run)s, %(lenser)s, %(gateway)s, %(gateway_cron)s, 'health
 
 KINDS = (
     "lenser", "user", "agent", "team", "workflow", "assignment", "calendar", "schedule", "run",
-    "team_run", "gateway", "gateway_cron", "gateway_cron_run",
+    "gateway", "gateway_cron", "gateway_cron_run",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Tenant:
+class Estate:
     """Ids of a tenant's rows: the letter stands in the last group, the kind in the first."""
 
     name: str
@@ -100,26 +85,20 @@ class Tenant:
         return json.dumps({"sub": self.ids["user"], "role": "authenticated"})
 
 
-def tenant(name: str, number: int) -> Tenant:
+def estate(name: str, number: int) -> Estate:
     ids = {
-        kind: f"{place:08x}-0000-4000-8000-{number:012x}" for place, kind in enumerate(KINDS, start=1)
+        kind: f"{place:08x}-0000-4000-8000-{number:012x}"
+        for place, kind in enumerate(KINDS, start=1)
     }
-    return Tenant(name, ids)
+    return Estate(name, ids)
 
 
-ALICE, BOB = tenant("alice", 0xA), tenant("bob", 0xB)
+ALICE, BOB = estate("alice", 0xA), estate("bob", 0xB)
 
 
-def populate(conn: psycopg.Connection[Any], *tenants: Tenant) -> None:
+def populate(conn: psycopg.Connection[Any], *estates: Estate) -> None:
     """As a superuser, or a member of lf_sql_engine: what the guards let pass from there."""
     with psycopg.ClientCursor(conn) as cursor:
-        for one in tenants or (ALICE, BOB):
+        for one in estates or (ALICE, BOB):
             values = {**one.ids, "name": one.name, "secret": one.secret}
             cursor.execute(TENANT_ROWS.encode(), values)
-
-
-def act_as(conn: psycopg.Connection[Any], role: str, claims: str | Tenant | None = None) -> None:
-    """For the rest of the transaction, as PostgREST does it."""
-    text = claims.claims if isinstance(claims, Tenant) else claims or ""
-    conn.execute("select set_config('role', %s, true)", [role])
-    conn.execute("select set_config('request.jwt.claims', %s, true)", [text])

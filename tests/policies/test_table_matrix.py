@@ -1,0 +1,114 @@
+"""Role × table × verb: every cell of tables.csv is asked with a real statement, as that role."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.support.database import Database
+from tests.support.setups import STRANGER, acting
+
+VERBS = {"S": "select", "I": "insert", "U": "update", "D": "delete", "T": "truncate"}
+ROLES = ("anon", "authenticated", "service_role", "lf_sql_engine", "lf_sql_owner", "stranger")
+
+
+def read_matrix() -> dict[str, dict[str, str]]:
+    text = (Path(__file__).parent / "tables.csv").read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return {row["table"]: row for row in csv.DictReader(lines)}
+
+
+MATRIX = read_matrix()
+
+
+def cells() -> Iterator[tuple[str, str, str, str]]:
+    for table, row in MATRIX.items():
+        for role in ROLES:
+            for letter, verb in VERBS.items():
+                expected = (
+                    "done" if letter in row[role] else "refused" if letter.lower() in row[role]
+                    else "denied"
+                )  # fmt: skip
+                yield table, role, verb, expected
+
+
+def statement(conn: Database, table: str, verb: str) -> str:
+    """One that touches no row and reads none but for SELECT; TRUNCATE has no such form."""
+    columns = conn.rows(
+        "select quote_ident(attname) as name, format_type(atttypid, atttypmod) as type "
+        "from pg_attribute where attrelid = %s::regclass "
+        "and attnum > 0 and not attisdropped and attidentity = '' and attgenerated = ''",
+        [table],
+    )
+    names = ", ".join(column.name for column in columns)
+    nulls = ", ".join(f"null::{column.type}" for column in columns)
+    return {
+        "select": f"select {names} from {table} where false",
+        "insert": f"insert into {table} ({names}) select {nulls} where false",
+        "update": f"update {table} set {columns[0].name} = default where false",
+        "delete": f"delete from {table} where false",
+        "truncate": f"truncate {table}",
+    }[verb]
+
+
+def outcome(conn: Database, role: str, sql: str) -> str:
+    try:
+        with acting(conn, STRANGER if role == "stranger" else role):
+            conn.execute(sql)
+    except psycopg.errors.InsufficientPrivilege as error:
+        return "denied" if "permission denied" in str(error) else "refused"
+    except psycopg.errors.FeatureNotSupported:  # TRUNCATE is let through, a foreign key stops it
+        return "done"
+    return "done"
+
+
+@pytest.mark.parametrize(("table", "role", "verb", "expected"), cells())
+def test_cell(table: str, role: str, verb: str, expected: str, rooms: Database) -> None:
+    assert outcome(rooms, role, statement(rooms, table, verb)) == expected
+
+
+def test_no_table_escapes(rooms: Database) -> None:
+    tables = rooms.column(
+        "select n.nspname || '.' || c.relname from pg_class as c "
+        "join pg_namespace as n on n.oid = c.relnamespace where c.relkind in ('r', 'p', 'f', 'm') "
+        "and n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')"
+    )
+    assert set(tables) == set(MATRIX)
+
+
+def test_no_tenant_column_escapes(rooms: Database) -> None:
+    tables = rooms.column(
+        "select n.nspname || '.' || c.relname from pg_class as c "
+        "join pg_namespace as n on n.oid = c.relnamespace "
+        "join pg_attribute as a on a.attrelid = c.oid and a.attname = 'lenser_id' "
+        "where c.relkind in ('r', 'p') and not a.attisdropped"
+    )
+    ours = {table for table, row in MATRIX.items() if row["tenant"].startswith("lenser_id")}
+    assert set(tables) == ours
+
+
+def test_other_privileges_are_nobodys(rooms: Database) -> None:
+    """REFERENCES, TRIGGER, MAINTAIN, column privileges, sequences: no role but the owners has any."""
+    found = rooms.column(
+        """
+        select c.oid::regclass || ' ' || r.rolname || ' ' || a.privilege_type
+        from pg_class as c
+        join pg_namespace as n on n.oid = c.relnamespace
+        cross join aclexplode(c.relacl) as a
+        join pg_roles as r on r.oid = a.grantee
+        where n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')
+          and a.grantee <> c.relowner and r.rolname <> 'lf_sql_engine'
+          and (a.privilege_type not in ('SELECT', 'INSERT', 'UPDATE') or a.is_grantable or c.relkind = 'S')
+        union all
+        select t.attrelid::regclass || '.' || t.attname
+        from pg_attribute as t
+        join pg_class as c on c.oid = t.attrelid
+        join pg_namespace as n on n.oid = c.relnamespace
+        where n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation') and t.attacl is not null
+        """
+    )
+    assert found == []

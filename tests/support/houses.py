@@ -1,0 +1,45 @@
+"""Fixtures over the set-ups; tests/conftest.py takes them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.database import Database, connect
+from tests.support.setups import NAMES, Setup, SupabaseSetup
+from tests.support.state import State
+
+
+@pytest.fixture(scope="session")
+def setups(state: State) -> Iterator[dict[str, Setup]]:
+    both = dict(zip(NAMES, (Setup(state), SupabaseSetup()), strict=True))
+    yield both
+    for one in both.values():
+        one.close()
+
+
+@pytest.fixture(scope="session", params=NAMES)
+def setup(request: pytest.FixtureRequest, setups: dict[str, Setup]) -> Setup:
+    """Each of the two: a test that takes it runs twice."""
+    return setups[request.param]
+
+
+@pytest.fixture(scope="session")
+def _populated(setup: Setup) -> Iterator[Database]:
+    with connect(setup.dsn(setup.populated)) as conn:
+        yield conn
+
+
+@pytest.fixture
+def rooms(_populated: Database) -> Iterator[Database]:
+    """A superuser's connection to a database with ALICE and BOB; what is done is undone."""
+    with _populated.transaction(force_rollback=True):
+        yield _populated
+
+
+@pytest.fixture
+def house(setup: Setup) -> Iterator[Database]:
+    """The same in a database of the test's own, where a commit stays."""
+    with setup.database() as conn:
+        yield conn
