@@ -176,7 +176,32 @@ grant execute on function
   ),
   public.fn_patch_workflow_schedule(uuid, jsonb),
   public.fn_workflow_get_schedules(uuid),
+  public.fn_get_workflow_schedule(uuid),
+  public.fn_pause_workflow_schedule(uuid, text, timestamptz),
+  public.fn_resume_workflow_schedule(uuid, text, text),
+  public.fn_delete_workflow_schedule(uuid),
+  public.fn_set_schedule_calendar(uuid, uuid),
+  public.fn_set_schedule_condition(uuid, jsonb),
+  public.fn_set_schedule_inputs_rotation(uuid, jsonb),
+  public.fn_create_schedule_calendar(text, text, text, date[], uuid),
+  public.fn_update_schedule_calendar(uuid, text, text, text, date[]),
+  public.fn_delete_schedule_calendar(uuid),
+  public.fn_get_schedule_calendars(),
   public.fn_upsert_workflow(uuid, text, jsonb, text, text),
   public.fn_get_workflows(),
-  public.fn_set_workflow_status(uuid, text)
+  public.fn_set_workflow_status(uuid, text),
+  public.fn_observe_schedules(),
+  public.fn_get_automation_feed(integer)
 to authenticated;
+grant select on agents.automation_feed to authenticated, service_role;
+
+-- The dispatcher's settings: service_role.
+
+grant execute on function
+  lenses.fn_set_dispatch_settings(jsonb),
+  lenses.fn_freeze_dispatch(text),
+  lenses.fn_unfreeze_dispatch(),
+  public.fn_set_dispatch_settings(jsonb),
+  public.fn_freeze_dispatch(text),
+  public.fn_unfreeze_dispatch()
+to service_role;

@@ -1,0 +1,58 @@
+-- owner: lf_sql_engine
+-- An assignment's row defends itself, by whatever path it comes: lenser from its workflow, the assignee and a fallback
+-- the lenser's own, the four policies in form. Only what changed is looked up again.
+create or replace function agents.tg_workflow_assignments_check()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_old agents.workflow_assignments;
+begin
+  if tg_op = 'UPDATE' then
+    v_old := old;
+    if new is distinct from old and new.updated_at = old.updated_at then
+      new.updated_at := now();
+    end if;
+  end if;
+  if new.lenser_id is null then
+    select w.lenser_id into new.lenser_id from lenses.workflows as w where w.id = new.workflow_id;
+  end if;
+  if new.assignee_type is null or new.assignee_type not in ('agent', 'team') then
+    raise exception using errcode = '22023',
+      message = format('assignee_type is not known: %s', coalesce('"' || left(new.assignee_type, 60) || '"', 'NULL')),
+      hint = 'Use agent or team.';
+  end if;
+  if (new.assignee_type, new.assignee_id) is distinct from (v_old.assignee_type, v_old.assignee_id)
+    and not lenses.fn_has_assignee(new.lenser_id, new.assignee_type, new.assignee_id)
+  then
+    raise exception using errcode = '22023',
+      message = format('assignee %s does not exist', coalesce(new.assignee_id::text, 'NULL')),
+      hint = format('Give the id of one of the tenant''s own %ss.', new.assignee_type);
+  end if;
+  if new.approval_policy is distinct from v_old.approval_policy then
+    perform lenses.fn_check_approval_policy(new.approval_policy);
+  end if;
+  if new.retry_policy is distinct from v_old.retry_policy then
+    perform lenses.fn_check_retry_policy(new.retry_policy);
+  end if;
+  if new.failure_policy is distinct from v_old.failure_policy then
+    perform lenses.fn_check_failure_policy(new.failure_policy);
+    if not lenses.fn_has_assignee(
+      new.lenser_id, null, (new.failure_policy ->> 'fallbackAssigneeId')::uuid
+    ) and new.failure_policy ? 'fallbackAssigneeId' then
+      raise exception using errcode = '22023',
+        message = format('fallbackAssigneeId %s does not exist', new.failure_policy ->> 'fallbackAssigneeId'),
+        hint = 'Give the id of one of the tenant''s own agents or teams.';
+    end if;
+  end if;
+  if new.queue_policy is distinct from v_old.queue_policy then
+    perform lenses.fn_check_queue_policy(new.queue_policy);
+  end if;
+  return new;
+end;
+$$;
+
+comment on function agents.tg_workflow_assignments_check() is
+  'Fills lenser_id of an assignment from its workflow; 22023 for an assignee that is not the tenant''s or a bad policy.';

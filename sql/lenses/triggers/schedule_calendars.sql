@@ -1,0 +1,19 @@
+-- Checked on the way in. Seeds are read-only for every role and in every replication mode.
+
+create or replace trigger schedule_calendars_check
+before insert or update on lenses.schedule_calendars
+for each row
+execute function lenses.tg_schedule_calendars_check();
+
+create or replace trigger schedule_calendars_seed
+before insert or update or delete on lenses.schedule_calendars
+for each row
+execute function lenses.tg_schedule_calendars_seed();
+
+create or replace trigger schedule_calendars_seed_truncate
+before truncate on lenses.schedule_calendars
+for each statement
+execute function lenses.tg_schedule_calendars_seed();
+
+alter table lenses.schedule_calendars enable always trigger schedule_calendars_seed;
+alter table lenses.schedule_calendars enable always trigger schedule_calendars_seed_truncate;

@@ -1,0 +1,35 @@
+-- For the owner.
+create or replace function public.fn_delete_schedule_calendar(p_calendar_id uuid)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lenser_id constant uuid := lensers.fn_require_lenser();
+begin
+  begin
+    delete from lenses.schedule_calendars as c
+    where c.id = p_calendar_id and c.lenser_id = v_lenser_id;
+    if found then
+      return;
+    end if;
+  exception when foreign_key_violation then
+    raise exception using errcode = '23503',
+      message = format('the calendar "%s" is attached', (
+        select c.name from lenses.schedule_calendars as c
+        where c.id = p_calendar_id and c.lenser_id = v_lenser_id
+      )),
+      detail = format('Schedules that have it: %s.', (
+        select count(*) from lenses.workflow_schedules as s
+        where s.calendar_id = p_calendar_id and s.lenser_id = v_lenser_id
+      )),
+      hint = 'Detach it first: fn_set_schedule_calendar(schedule, null).';
+  end;
+  perform lenses.fn_require_calendar(p_calendar_id);
+end;
+$$;
+
+comment on function public.fn_delete_schedule_calendar(uuid) is
+  'Deletes the caller''s calendar. 23503: a schedule has it attached; 42501: not the caller''s, or a seed.';

@@ -1,0 +1,73 @@
+-- For the owner: all that runs by time, workflows and gateways alike. Equal expressions are put into English once.
+create or replace function public.fn_observe_schedules()
+returns table (
+  resource text,
+  resource_type text,
+  resource_id uuid,
+  schedule_id uuid,
+  type text,
+  expression text,
+  description text,
+  timezone text,
+  status text,
+  next_run_at timestamptz,
+  last_run_at timestamptz,
+  last_status text,
+  assignee text,
+  label text
+)
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_lenser_id constant uuid := lensers.fn_require_lenser();
+begin
+  return query
+  with schedules as materialized (
+    select
+      w.title as resource, 'workflow' as resource_type, w.id as resource_id, s.id as schedule_id, s.cron_expr,
+      s.interval_ms, s.timezone, lenses.fn_schedule_status(s.is_active, s.paused_at) as status, s.next_run_at,
+      s.last_run_at, coalesce(r.status, s.last_dispatch_status) as last_status, coalesce(a.name, t.name) as assignee,
+      s.description as label, s.created_at
+    from lenses.workflow_schedules as s
+    inner join lenses.workflows as w on w.id = s.workflow_id and w.lenser_id = s.lenser_id
+    left join lenses.workflow_runs as r on r.id = s.last_run_id and r.lenser_id = s.lenser_id
+    left join agents.ai_lensers as a
+      on a.id = s.assignee_id and a.lenser_id = s.lenser_id and s.assignee_type = 'agent'
+    left join agents.teams as t
+      on t.id = s.assignee_id and t.lenser_id = s.lenser_id and s.assignee_type = 'team'
+    where s.lenser_id = v_lenser_id
+    union all
+    select
+      g.name, 'gateway', g.id, c.id, c.cron_expr, null, c.timezone, lenses.fn_schedule_status(c.is_active, null),
+      c.next_run_at, c.last_run_at, c.last_status, null, c.operation, c.created_at
+    from agents.gateway_crons as c
+    inner join agents.gateways as g on g.id = c.gateway_id and g.lenser_id = c.lenser_id
+    where c.lenser_id = v_lenser_id
+  ),
+  english as materialized (
+    select k.cron_expr, k.interval_ms, lenses.fn_schedule_describe(k.cron_expr, k.interval_ms) as description
+    from (select distinct s.cron_expr, s.interval_ms from schedules as s) as k
+  )
+  select
+    s.resource, s.resource_type, s.resource_id, s.schedule_id,
+    case when s.cron_expr is null then 'interval' else 'cron' end,
+    coalesce(s.cron_expr, lenses.fn_interval_period(s.interval_ms)), e.description,
+    case when s.cron_expr is not null then nullif(s.timezone, 'UTC') end, s.status,
+    case when s.status = 'enabled' then s.next_run_at end, s.last_run_at, s.last_status, s.assignee, s.label
+  from schedules as s
+  inner join english as e
+    on e.cron_expr = s.cron_expr or (e.cron_expr is null and s.cron_expr is null and e.interval_ms = s.interval_ms)
+  order by s.resource, s.resource_type, s.created_at, s.schedule_id;
+end;
+$$;
+
+comment on function public.fn_observe_schedules() is
+  'Every schedule the caller owns: resource (the workflow''s title or the gateway''s name), resource_type (workflow, '
+  'gateway), resource_id, schedule_id, type (cron, interval), expression (or the period, such as 6h), description (its '
+  'English), timezone (NULL for UTC and intervals), status (enabled, paused, disabled), next_run_at (NULL unless '
+  'enabled), last_run_at and last_status of the newest run (of the newest slot where there is none), assignee (name), '
+  'label (the schedule''s own description, or the gateway''s operation). 42501: no caller.';
