@@ -10,7 +10,7 @@ parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_word text := left(translate(lower(left(p_word, 80) collate "C"), '_- ', ''), 40);
+  v_word text := left(translate(lower(left(coalesce(p_word, ''), 80) collate "C"), '_- ', ''), 40);
   v_known text;
   v_other text;
   v_row int[];
