@@ -1,0 +1,26 @@
+-- One English sentence for a valid expression, made from its parsed form: what is written in two
+-- ways and means the same reads the same, and two schedules that ever differ never read the same.
+create or replace function lenses.fn_cron_describe(p_cron_expr text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_spec lenses.cron_spec := lenses.fn_cron_parse(p_cron_expr);
+  v_time text := lenses.fn_cron_describe_time(v_spec);
+  v_days text := lenses.fn_cron_describe_days(v_spec);
+begin
+  return v_time || case
+    when v_days = 'every day' and v_spec.hours = 16777215 and v_spec.is_real_time then ''
+    else ', ' || v_days
+  end || case
+    when v_spec.is_real_time and not lenses.fn_cron_is_starred(v_spec) then
+      ' (a change of the clock can skip or repeat a run)'
+    else ''
+  end;
+end;
+$$;
+
+comment on function lenses.fn_cron_describe(text) is
+  'A cron expression as one English sentence, in 24-hour times. Raises 22023 for a bad expression.';

@@ -1,0 +1,20 @@
+-- The next slots of an expression from now on, for any authenticated caller; 1000 at most.
+-- Definer: the schema lenses is not open to tenants, and this reads no table.
+create or replace function public.fn_cron_preview(
+  p_cron_expr text,
+  p_timezone text,
+  p_n int default 5
+)
+returns setof timestamptz
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select slot
+    from lenses.fn_cron_next(p_cron_expr, p_timezone, now(), least(p_n, 1000)) as slot
+$$;
+
+comment on function public.fn_cron_preview(text, text, int) is
+  'The next p_n slots of a cron expression after now, at most 1000, on the wall clock of '
+  'p_timezone. Raises 22023 for a bad expression or zone.';
