@@ -1,0 +1,20 @@
+-- What an executor says of itself, refused with 22023 where it makes no sense. p_lease NULL: not asked.
+create or replace function lenses.fn_check_claimant(p_worker_id text, p_lease interval)
+returns void
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_worker_id is null or p_worker_id !~ '\S' or char_length(p_worker_id) > 200 then
+    raise exception 'p_worker_id must be 1 to 200 characters, not %',
+      coalesce('"' || left(p_worker_id, 60) || '"', 'NULL')
+      using errcode = '22023',
+        hint = 'Take a name that is new with each start of the process, such as host and a random id.';
+  end if;
+  if p_lease <= interval '0' or p_lease > interval '1 day' then
+    raise exception 'p_lease must be more than nothing and at most a day, not "%"', p_lease
+      using errcode = '22023', hint = 'Take a short lease and extend it by heartbeats.';
+  end if;
+end
+$$;

@@ -1,0 +1,82 @@
+-- owner: lf_sql_engine
+-- For executors (service_role). What leases have run out is reaped first, so that a run of a dead worker
+-- need not wait for a tick. The columns are those of lenses.workflow_runs, in order, then the definition.
+create or replace function lenses.fn_claim_workflow_runs(
+  p_worker_id text,
+  p_limit integer default 1,
+  p_lease interval default '5 minutes'
+)
+returns table (
+  id uuid,
+  lenser_id uuid,
+  workflow_id uuid,
+  workflow_version integer,
+  schedule_id uuid,
+  scheduled_for timestamptz,
+  idempotency_key text,
+  trigger_mode text,
+  triggered_by text,
+  status text,
+  priority integer,
+  available_at timestamptz,
+  context_inputs jsonb,
+  policies jsonb,
+  global_model_id text,
+  ai_lenser_id uuid,
+  team_id uuid,
+  needs_approval boolean,
+  approval_expires_at timestamptz,
+  attempt integer,
+  worker_id text,
+  lease_expires_at timestamptz,
+  started_at timestamptz,
+  completed_at timestamptz,
+  spent_credits numeric,
+  last_event_seq integer,
+  metadata jsonb,
+  created_at timestamptz,
+  definition jsonb
+)
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_ids uuid[];
+begin
+  perform lenses.fn_check_claimant(p_worker_id, p_lease);
+  if p_limit < 0 then
+    raise exception 'p_limit must not be negative, but is %', p_limit
+      using errcode = '22023', hint = 'Claim as many runs as you can work on at once.';
+  end if;
+  if exists (
+    select from lenses.workflow_runs as r
+    where r.status = 'running' and r.lease_expires_at <= now()
+  ) then
+    perform lenses.fn_reap_runs(now());
+  end if;
+  v_ids := lenses.fn_pick_runs(least(coalesce(p_limit, 1), 500));
+  if v_ids = '{}' then
+    return;
+  end if;
+  return query
+  with claimed as (
+    update lenses.workflow_runs as r
+    set status = 'running', worker_id = p_worker_id, attempt = r.attempt + 1, started_at = now(),
+      lease_expires_at = now() + coalesce(p_lease, interval '5 minutes')
+    where r.id = any (v_ids)
+    returning r.*
+  )
+
+  select c.*, v.definition
+  from claimed as c
+  left join lenses.workflow_versions as v
+    on v.workflow_id = c.workflow_id and v.version = c.workflow_version
+  where c.status = 'running'
+  order by c.priority desc, c.created_at, c.scheduled_for, c.id;
+end
+$$;
+
+comment on function lenses.fn_claim_workflow_runs(text, integer, interval) is 'Takes up to p_limit (500 at most) pending runs that are available, by priority, then age, and gives them to p_worker_id as running for p_lease (a day at most): the columns of lenses.workflow_runs, then the workflow''s definition. No claim goes beyond a schedule''s limit. The run belongs to the worker until the lease ends: heartbeat, complete or fail before. LISTEN lf_workflow_runs instead of polling. 22023: a worker id, limit or lease that makes no sense.';

@@ -1,0 +1,36 @@
+-- owner: lf_sql_engine
+-- For executors (service_role): the attempt has failed; policies decide what becomes of the run.
+create or replace function lenses.fn_fail_workflow_run(
+  p_run_id uuid,
+  p_worker_id text,
+  p_cause text,
+  p_error text
+)
+returns boolean
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_run lenses.workflow_runs;
+begin
+  perform lenses.fn_check_claimant(p_worker_id, null);
+  if p_cause is null or p_cause !~ '\S' or char_length(p_cause) > 200 then
+    raise exception 'p_cause must be 1 to 200 characters, not %',
+      coalesce('"' || left(p_cause, 60) || '"', 'NULL')
+      using errcode = '22023',
+        hint = 'timeout, provider_error, rate_limit, contract_violated, or a cause of your own.';
+  end if;
+  v_run := lenses.fn_lock_run(p_run_id);
+  if v_run.status is distinct from 'running' or v_run.worker_id <> p_worker_id
+    or v_run.lease_expires_at <= now()
+  then
+    return false;
+  end if;
+  perform lenses.fn_fail_attempt(v_run, p_cause, p_error, 'failed', now());
+  return true;
+end
+$$;
+
+comment on function lenses.fn_fail_workflow_run(uuid, text, text, text) is 'The attempt of a run that p_worker_id holds has failed with p_cause (timeout, provider_error, rate_limit, contract_violated or another) and p_error (10,000 characters are kept). retry_policy makes it pending again after a while; else it is failed, with {"status","cause","error"} as result, and failure_policy follows: halt pauses the schedule, fallback gives the run to the other assignee once. False, and nothing changed, where the lease is lost or the run is over.';

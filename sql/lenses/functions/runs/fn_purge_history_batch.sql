@@ -1,0 +1,109 @@
+-- owner: lf_sql_engine
+-- Deletes at most about p_limit rows a table of what is older than dispatch_settings.retention, and returns
+-- how many went; 0: nothing is left. Internal: the procedure lenses.sp_purge_history commits between batches.
+-- A run that is over goes as a whole, with its events and its team run; one that is in flight stays however
+-- old it is. Events are looked for by run, never by time, since their numbers must stay without a gap.
+-- A lenser at a time, by the indexes that begin with him, oldest first; what somebody holds stays for now.
+create or replace function lenses.fn_purge_history_batch(p_now timestamptz, p_limit integer)
+returns integer
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_before timestamptz;
+  v_ticks_before timestamptz;
+  v_run_ids uuid[];
+  v_count integer;
+  v_total integer := 0;
+begin
+  select p_now - d.retention, p_now - d.ticks_retention into v_before, v_ticks_before
+  from lenses.dispatch_settings as d;
+
+  v_run_ids := array(
+    select o.id
+    from lensers.profiles as p
+    cross join lateral (
+      select r.id
+      from lenses.workflow_runs as r
+      where r.lenser_id = p.id and r.created_at < v_before
+        and r.status in ('completed', 'failed', 'cancelled', 'timed_out')
+        and r.completed_at < v_before
+      order by r.created_at
+      limit p_limit
+      for update skip locked
+    ) as o
+    limit greatest(p_limit / 5, 1));
+  if cardinality(v_run_ids) > 0 then
+    delete from lenses.workflow_run_events as e where e.run_id = any (v_run_ids);
+    get diagnostics v_count = row_count;
+    v_total := v_total + v_count;
+    delete from lenses.workflow_runs as r where r.id = any (v_run_ids);
+    get diagnostics v_count = row_count;
+    v_total := v_total + v_count;
+  end if;
+
+  delete from agents.agent_run_events as e
+  where e.id in (
+    select o.id
+    from lensers.profiles as p
+    cross join lateral (
+      select x.id
+      from agents.agent_run_events as x
+      where x.lenser_id = p.id and x.occurred_at < v_before
+      order by x.occurred_at
+      limit p_limit
+    ) as o
+    limit p_limit);
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
+
+  delete from agents.action_logs as l
+  where l.id in (
+    select o.id
+    from lensers.profiles as p
+    cross join lateral (
+      select x.id
+      from agents.action_logs as x
+      where x.lenser_id = p.id and x.occurred_at < v_before
+      order by x.occurred_at
+      limit p_limit
+    ) as o
+    limit p_limit);
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
+
+  delete from agents.approval_attempts as a
+  where (a.run_id, a.minute) in (
+    select x.run_id, x.minute from agents.approval_attempts as x
+    where x.minute < v_before
+    limit p_limit);
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
+
+  delete from agents.gateway_cron_runs as g
+  where g.id in (
+    select o.id
+    from lensers.profiles as p
+    cross join lateral (
+      select x.id
+      from agents.gateway_cron_runs as x
+      where x.lenser_id = p.id and x.created_at < v_before
+        and x.status not in ('pending', 'running')
+      limit p_limit
+    ) as o
+    limit p_limit);
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
+
+  delete from lenses.dispatch_ticks as t
+  where t.id in (
+    select x.id from lenses.dispatch_ticks as x
+    where x.started_at < v_ticks_before
+    order by x.started_at
+    limit p_limit);
+  get diagnostics v_count = row_count;
+  return v_total + v_count;
+end
+$$;

@@ -1,0 +1,33 @@
+-- For the owner. Safe to repeat, and to run beside the tick.
+create or replace function public.fn_backfill_schedule(
+  p_schedule_id uuid,
+  p_since timestamptz,
+  p_dry_run boolean default false,
+  p_until timestamptz default now()
+)
+returns jsonb
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_until constant timestamptz := least(coalesce(p_until, now()), now());
+begin
+  perform lenses.fn_require_schedule(p_schedule_id);
+  if p_since is null then
+    raise exception 'p_since is missing' using errcode = '22023', hint = 'Give the first slot''s time.';
+  elsif p_since < now() - interval '30 days 1 minute' then
+    raise exception 'p_since % is further back than 30 days', p_since
+      using errcode = '22023', hint = format('The earliest is %s.', now() - interval '30 days');
+  elsif p_until > now() + interval '1 minute' then
+    raise exception 'p_until % is to come', p_until
+      using errcode = '22023', hint = 'A backfill runs past slots; the dispatcher runs those to come.';
+  elsif p_since > v_until then
+    raise exception 'p_since % is after p_until %', p_since, v_until using errcode = '22023';
+  end if;
+  return lenses.fn_backfill(p_schedule_id, p_since, v_until, coalesce(p_dry_run, false));
+end
+$$;
+
+comment on function public.fn_backfill_schedule(uuid, timestamptz, boolean, timestamptz) is 'Runs the slots of the caller''s schedule from p_since to p_until, both included, that have no run; all guards but the overlap apply. Returns {"dispatched", "skipped", "slots": [{"scheduled_for", "decision", "reason", "run_id"?}]}; with p_dry_run nothing changes and it is {"would_dispatch", "slots"}. Safe to repeat. 22023: further back than 30 days, a time to come, or more than 10,000 slots; 42501: not the caller''s, or unknown.';

@@ -1,0 +1,17 @@
+-- For service_role: lenses.fn_complete_workflow_run, where callers reach only this schema.
+create or replace function public.fn_complete_workflow_run(
+  p_run_id uuid,
+  p_worker_id text,
+  p_result jsonb,
+  p_spent_credits numeric default 0
+)
+returns boolean
+language sql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+select lenses.fn_complete_workflow_run(p_run_id, p_worker_id, p_result, p_spent_credits)
+$$;
+
+comment on function public.fn_complete_workflow_run(uuid, text, jsonb, numeric) is 'As lenses.fn_complete_workflow_run.';
