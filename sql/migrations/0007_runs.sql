@@ -67,7 +67,7 @@ create index workflow_runs_team_id_lenser_id_idx
 create index workflow_runs_lenser_id_created_at_idx
   on lenses.workflow_runs (lenser_id, created_at);
 create index workflow_runs_claim_idx
-  on lenses.workflow_runs (priority desc, created_at, id) where status = 'pending';
+  on lenses.workflow_runs (priority desc, created_at, scheduled_for, id) where status = 'pending';
 create index workflow_runs_in_flight_idx on lenses.workflow_runs (schedule_id, created_at)
   where status in ('pending_approval', 'pending', 'running') and schedule_id is not null;
 create index workflow_runs_lease_expires_at_idx on lenses.workflow_runs (lease_expires_at)
