@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
-from pathlib import Path
-
 import psycopg
 import pytest
 
+from tests.policies.matrix import MATRIX, ROLES, ROOMS, VERBS
 from tests.support.database import Database
 from tests.support.setups import STRANGER, acting
 
-VERBS = {"S": "select", "I": "insert", "U": "update", "D": "delete", "T": "truncate"}
-ROLES = ("anon", "authenticated", "service_role", "lf_sql_engine", "lf_sql_owner", "stranger")
+
+def expectation(allowed: str, letter: str) -> str:
+    if letter in allowed:
+        return "done"
+    return "refused" if letter.lower() in allowed else "denied"
 
 
-def read_matrix() -> dict[str, dict[str, str]]:
-    text = (Path(__file__).parent / "tables.csv").read_text()
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    return {row["table"]: row for row in csv.DictReader(lines)}
-
-
-MATRIX = read_matrix()
-
-
-def cells() -> Iterator[tuple[str, str, str, str]]:
-    for table, row in MATRIX.items():
-        for role in ROLES:
-            for letter, verb in VERBS.items():
-                expected = (
-                    "done" if letter in row[role] else "refused" if letter.lower() in row[role]
-                    else "denied"
-                )  # fmt: skip
-                yield table, role, verb, expected
+CELLS = [
+    (table, role, verb, expectation(row[role], letter))
+    for table, row in MATRIX.items()
+    for role in ROLES
+    for letter, verb in VERBS.items()
+]
 
 
 def statement(conn: Database, table: str, verb: str) -> str:
@@ -66,7 +54,7 @@ def outcome(conn: Database, role: str, sql: str) -> str:
     return "done"
 
 
-@pytest.mark.parametrize(("table", "role", "verb", "expected"), cells())
+@pytest.mark.parametrize(("table", "role", "verb", "expected"), CELLS)
 def test_cell(table: str, role: str, verb: str, expected: str, rooms: Database) -> None:
     assert outcome(rooms, role, statement(rooms, table, verb)) == expected
 
@@ -75,7 +63,8 @@ def test_no_table_escapes(rooms: Database) -> None:
     tables = rooms.column(
         "select n.nspname || '.' || c.relname from pg_class as c "
         "join pg_namespace as n on n.oid = c.relnamespace where c.relkind in ('r', 'p', 'f', 'm') "
-        "and n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')"
+        "and n.nspname = any(%s)",
+        [list(ROOMS)],
     )
     assert set(tables) == set(MATRIX)
 
@@ -100,7 +89,7 @@ def test_other_privileges_are_nobodys(rooms: Database) -> None:
         join pg_namespace as n on n.oid = c.relnamespace
         cross join aclexplode(c.relacl) as a
         join pg_roles as r on r.oid = a.grantee
-        where n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')
+        where n.nspname = any(%(rooms)s)
           and a.grantee <> c.relowner and r.rolname <> 'lf_sql_engine'
           and (a.privilege_type not in ('SELECT', 'INSERT', 'UPDATE') or a.is_grantable or c.relkind = 'S')
         union all
@@ -108,7 +97,8 @@ def test_other_privileges_are_nobodys(rooms: Database) -> None:
         from pg_attribute as t
         join pg_class as c on c.oid = t.attrelid
         join pg_namespace as n on n.oid = c.relnamespace
-        where n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation') and t.attacl is not null
-        """
+        where n.nspname = any(%(rooms)s) and t.attacl is not null
+        """,
+        {"rooms": list(ROOMS)},
     )
     assert found == []

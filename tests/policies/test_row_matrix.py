@@ -1,0 +1,119 @@
+"""Role × caller × table: whose rows are seen, and may be written, where a privilege lets one ask at all."""
+
+from __future__ import annotations
+
+import json
+
+import psycopg
+import pytest
+
+from tests.policies.matrix import MATRIX, TENANT_COLUMN, WITH_SEEDS
+from tests.support.database import Database
+from tests.support.setups import acting
+from tests.support.tenants import ALICE, BOB, Estate
+
+NOBODY = {
+    "no claims": "",
+    "empty claims": "{}",
+    "no JSON": "{oops",
+    "subject is no uuid": json.dumps({"sub": "x' or 1=1 --"}),
+    "subject is a number": json.dumps({"sub": 7}),
+    "subject is an object": json.dumps({"sub": {"id": ALICE.user}}),
+    "claims are a list": json.dumps([{"sub": ALICE.user}]),
+    "subject without a profile": json.dumps({"sub": "99999999-0000-4000-8000-000000000000"}),
+    "the lenser's id, not his user's": json.dumps({"sub": ALICE.lenser}),
+    "editable claims": json.dumps({"user_metadata": {"sub": ALICE.user}}),
+}
+READERS = [
+    (table, role)
+    for table in TENANT_COLUMN
+    for role in ("authenticated", "lf_sql_owner")
+    if "S" in MATRIX[table][role]
+]
+CALLERS = [pytest.param(who, id=who.name) for who in (ALICE, BOB)]
+
+
+def count(conn: Database, table: str, where: str, who: Estate | None = None) -> int:
+    column = TENANT_COLUMN[table]
+    return conn.value(
+        f"select count(*) from {table} where {where.format(c=column)}",
+        {"who": who.lenser} if who else None,
+    )
+
+
+@pytest.mark.parametrize("table", TENANT_COLUMN)
+def test_both_have_rows_everywhere(table: str, rooms: Database) -> None:
+    assert count(rooms, table, "{c} = %(who)s", ALICE) > 0
+    assert count(rooms, table, "{c} = %(who)s", BOB) > 0
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+@pytest.mark.parametrize(("table", "role"), READERS)
+def test_a_lenser_sees_his_own(table: str, role: str, caller: Estate, rooms: Database) -> None:
+    seeds = count(rooms, table, "{c} is null")
+    own = count(rooms, table, "{c} = %(who)s", caller)
+    with acting(rooms, role, caller.claims):
+        assert count(rooms, table, "{c} = %(who)s", caller) == own
+        assert count(rooms, table, "true") == own + (seeds if table in WITH_SEEDS else 0)
+
+
+@pytest.mark.parametrize("claims", NOBODY.values(), ids=list(NOBODY))
+@pytest.mark.parametrize(("table", "role"), READERS)
+def test_nobody_sees_nothing(table: str, role: str, claims: str, rooms: Database) -> None:
+    seeds = count(rooms, table, "{c} is null")
+    with acting(rooms, role, claims):
+        assert count(rooms, table, "true") == (seeds if table in WITH_SEEDS else 0)
+
+
+@pytest.mark.parametrize("table", TENANT_COLUMN)
+@pytest.mark.parametrize("role", ["service_role", "lf_sql_engine"])
+def test_operators_see_all(table: str, role: str, rooms: Database) -> None:
+    every = count(rooms, table, "true")
+    with acting(rooms, role):
+        assert count(rooms, table, "true") == every
+
+
+@pytest.mark.parametrize("table", TENANT_COLUMN)
+def test_the_owner_reaches_the_callers_rows(table: str, rooms: Database) -> None:
+    """The definer RPCs' role; FOR UPDATE asks the policies of UPDATE. A seed is not the caller's."""
+    own = count(rooms, table, "{c} = %(who)s", ALICE)
+    with acting(rooms, "lf_sql_owner", ALICE.claims):
+        assert len(rooms.rows(f"select from {table} for update")) == own
+    with acting(rooms, "lf_sql_owner"):
+        assert rooms.rows(f"select from {table} for update") == []
+
+
+@pytest.mark.parametrize("table", TENANT_COLUMN)
+def test_the_owner_makes_no_row_of_anothers(table: str, rooms: Database) -> None:
+    column = TENANT_COLUMN[table]
+    row = rooms.value(
+        f"select to_jsonb(t) from {table} as t where {column} = %s limit 1", [BOB.lenser]
+    )
+    rooms.execute("set local session_replication_role = replica")  # the policy itself answers
+    with (
+        pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"),
+        acting(rooms, "lf_sql_owner", ALICE.claims),
+    ):
+        rooms.execute(
+            f"insert into {table} overriding system value "
+            f"select * from jsonb_populate_record(null::{table}, %s)",
+            [json.dumps(row)],
+        )
+
+
+@pytest.mark.parametrize("table", TENANT_COLUMN)
+def test_the_owner_hands_no_row_to_another(table: str, rooms: Database) -> None:
+    column = TENANT_COLUMN[table]
+    rooms.execute("set local session_replication_role = replica")
+    before = count(rooms, table, "{c} = %(who)s", BOB)
+    state = None
+    try:
+        with rooms.transaction():
+            rooms.execute("set local role lf_sql_owner")
+            rooms.execute("select set_config('request.jwt.claims', %s, true)", [ALICE.claims])
+            rooms.execute(f"update {table} set {column} = %s", [BOB.lenser])
+            rooms.execute("reset role")
+    except psycopg.Error as error:
+        state = error.sqlstate
+    assert state in (None, "42501", "22023")
+    assert count(rooms, table, "{c} = %(who)s", BOB) == before
