@@ -80,6 +80,7 @@ grant select, insert, update on
   lenses.workflow_runs,
   lenses.dispatch_settings,
   lenses.dispatch_ticks,
+  lenses.dispatch_totals,
   lenses.worker_heartbeats
 to service_role;
 grant select, insert, update on
@@ -161,6 +162,7 @@ to authenticated;
 
 grant execute on function
   lenses.fn_health(jsonb, boolean),
+  lenses.fn_metrics(),
   lenses.fn_next_wake(integer),
   lenses.fn_worker_heartbeat(text, text, integer, boolean, text),
   lenses.fn_worker_goodbye(text)

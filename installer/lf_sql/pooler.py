@@ -1,4 +1,4 @@
-"""Does a connection keep its server process between transactions? Behind a transaction pooler it does not."""
+"""Does a connection keep its server process between transactions? Not behind every pooler."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def _number(
 
 
 class Worker:
-    """One process. `run` returns when `stop` is set, and raises LfSqlError where it cannot go on."""
+    """One process. `run` returns when `stop` is set; it raises LfSqlError if it cannot go on."""
 
     def __init__(
         self, dsn: str | None, settings: Settings, stop: threading.Event, say: Callable[[str], None]

@@ -1,0 +1,48 @@
+"""lf-sql metrics: figures for Prometheus."""
+
+from __future__ import annotations
+
+import signal
+
+import click
+
+from lf_sql import db, metrics
+from lf_sql.cli.context import emit, note, options
+from lf_sql.tenant import installed
+
+
+@click.command(
+    epilog="\b\nExamples:\n  lf-sql metrics > /var/lib/node_exporter/lf_sql.prom\n"
+    "  lf-sql metrics --listen 127.0.0.1:9187"
+)
+@click.option("--listen", metavar="HOST:PORT", help="Serve them over HTTP until stopped.")
+def command(listen: str | None) -> None:
+    """Print all figures as Prometheus text, or serve them at /metrics."""
+    if listen is None:
+        with installed() as conn:
+            if options().as_json:
+                emit(conn.execute("select * from lenses.fn_metrics()").fetchall())
+            else:
+                click.echo(metrics.text(conn), nl=False)
+        return
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise click.UsageError(f"--listen wants HOST:PORT, not {listen!r}")
+    host = host.strip("[]")
+    with installed():
+        metrics.client()
+    dsn = options().dsn
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        metrics.serve(
+            host,
+            int(port),
+            lambda: db.connect(dsn, application_name="lf-sql metrics"),
+            lambda found: note(f"listening on http://{host}:{found}/metrics"),
+        )
+    except KeyboardInterrupt:
+        note("stopped")
+
+
+def _stop(*_: object) -> None:
+    raise KeyboardInterrupt

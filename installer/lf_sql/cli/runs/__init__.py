@@ -1,0 +1,18 @@
+"""lf-sql runs: what was dispatched, the owner's decisions, and a small executor."""
+
+from __future__ import annotations
+
+from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.runs import look, work
+
+group = SuggestingGroup(
+    "runs",
+    help="What was dispatched, the owner's decisions, and a small executor.",
+    epilog="\b\nExamples:\n"
+    "  lf-sql runs list --status pending_approval\n"
+    '  lf-sql runs approve 5c01 --note "looks right"\n'
+    "  lf-sql runs work --concurrency 4 -- ./report.py",
+    commands=[*look.COMMANDS, work.command],
+)
+
+__all__ = ["group"]

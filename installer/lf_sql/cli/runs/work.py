@@ -1,0 +1,59 @@
+"""lf-sql runs work: an executor in one line."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import click
+
+from lf_sql.cli.context import options
+from lf_sql.cli.worker import say
+from lf_sql.executor import Executor, Options
+from lf_sql.given import Duration
+
+EPILOG = """\b
+The command gets the run as JSON on standard input (context_inputs and definition
+among its keys) and its id in LF_RUN_ID. What it prints is the result, as JSON; a number
+spent_credits in it is booked. An exit code that is not 0 fails the run, with the
+tail of stderr; retry_policy decides whether it is tried again.
+\b
+Examples:
+  lf-sql runs work -- ./report.py
+  lf-sql runs work --concurrency 4 -- sh -c 'jq .context_inputs'
+"""
+
+
+@click.command("work", epilog=EPILOG, context_settings={"ignore_unknown_options": False})
+@click.option("--concurrency", type=click.IntRange(1, 1000), default=1, show_default=True)
+@click.option("--lease", type=Duration(), default="5m", show_default=True, help="Renewed thrice.")
+@click.option("--poll", type=Duration(), default="5s", show_default=True)
+@click.option("--once", is_flag=True, help="Stop when there is nothing left to claim.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def command(concurrency: int, lease: int, poll: int, once: bool, command: tuple[str, ...]) -> None:
+    """Claim runs and give each to COMMAND, until SIGTERM; then finish what is under way.
+
+    A second SIGTERM ends the commands too.
+    """
+    if lease < 1000:
+        raise click.UsageError("--lease must be a second at least")
+    stop = threading.Event()
+    executor = Executor(
+        options().dsn,
+        Options(command, concurrency, lease / 1000, max(poll / 1000, 0.05), once),
+        stop,
+        say,
+    )
+
+    def on_signal(*_: object) -> None:
+        if stop.is_set():
+            executor.abandon()
+        stop.set()
+        executor.wake()
+
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signum, on_signal)
+    executor.run()
+    say(f"{executor.done} completed, {executor.failed} failed")
+    if once and executor.failed:
+        raise click.exceptions.Exit(1)

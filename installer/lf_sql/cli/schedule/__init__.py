@@ -1,0 +1,26 @@
+"""lf-sql schedule: everything about schedules, a module a subject."""
+
+from __future__ import annotations
+
+from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.schedule import calendar, change, condition, health, look, rotation
+
+group = SuggestingGroup(
+    "schedule",
+    help="Create, watch and steer schedules. ID is an id, the beginning of one, or a name.",
+    epilog="\b\nExamples:\n"
+    '  lf-sql schedule create "Nightly report" --cron "0 9 * * 1-5" --tz Europe/Istanbul\n'
+    "  lf-sql schedule preview 3f2a --next 5\n"
+    "  lf-sql schedule health",
+    commands=[
+        *look.COMMANDS,
+        *change.COMMANDS,
+        health.command,
+        calendar.group,
+        condition.group,
+        rotation.group,
+    ],
+)
+group.add_command(look.show, "inspect")
+
+__all__ = ["group"]

@@ -1,0 +1,193 @@
+"""lf-sql schedule calendar: dates on which slots are skipped, or the only ones that count."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date
+from pathlib import Path
+
+import click
+
+from lf_sql import ics, public_holidays
+from lf_sql.cli.context import acting, emit, note, options
+from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.schedule.change import brief
+from lf_sql.cli.schedule.look import ID
+from lf_sql.given import complete
+from lf_sql.tenant import as_asked, as_owner_of, as_tenant, find, installed, one
+
+KIND = click.option(
+    "--kind",
+    type=click.Choice(["skip_dates", "only_dates"]),
+    default="skip_dates",
+    show_default=True,
+    help="Skip slots on these dates, or on all others.",
+)
+ZONE = click.option("--tz", "--timezone", "timezone", default="UTC", show_default=True)
+
+
+def days(text: str) -> list[date]:
+    """Dates separated by commas or blanks."""
+    try:
+        return [date.fromisoformat(word) for word in text.replace(",", " ").split()]
+    except ValueError as error:
+        raise click.BadParameter(f"{error}: write 2026-12-25,2026-12-26") from None
+
+
+@click.command(
+    "list", epilog="\b\nExample:\n  lf-sql schedule calendar list --dates us-federal-holidays-2026"
+)
+@click.option("--dates", "which", help="The dates of one.", shell_complete=complete("calendar"))
+def list_(which: str | None) -> None:
+    """Calendars: the tenants' and the seeds that everybody sees."""
+    with as_asked() as conn:
+        if which:
+            found = find(conn, "calendar", which)
+            rows = conn.execute(
+                "select d.date, pg_catalog.to_char(d.date, 'Dy') as weekday "
+                "from lenses.schedule_calendars as c, pg_catalog.unnest(c.dates) as d (date) "
+                "where c.id = %s order by 1",
+                [found.id],
+            ).fetchall()
+            emit(rows)
+            return
+        rows = conn.execute(
+            "select c.id, c.name, c.kind, c.timezone, pg_catalog.cardinality(c.dates) as dates, "
+            "c.dates[1] as first, c.dates[pg_catalog.cardinality(c.dates)] as last, c.is_seed, "
+            "(select count(*) from lenses.workflow_schedules as s where s.calendar_id = c.id) "
+            "as schedules from lenses.schedule_calendars as c order by c.is_seed, c.name, c.id"
+        ).fetchall()
+    emit(rows, ["id", "name", "kind", "timezone", "dates", "first", "last", "is_seed", "schedules"])
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    "  lf-sql schedule calendar create closing --dates 2026-12-24,2026-12-31 --tz Europe/Rome\n"
+    "  lf-sql schedule calendar create mine --clone us-federal-holidays-2026"
+)
+@click.argument("name")
+@click.option("--dates", "text", help="2026-12-24,2026-12-31")
+@click.option("--clone", help="Copy the dates of another.", shell_complete=complete("calendar"))
+@KIND
+@ZONE
+def create(name: str, text: str | None, clone: str | None, kind: str, timezone: str) -> None:
+    """Create a calendar; a slot's date is taken in the calendar's own zone."""
+    if (text is None) == (clone is None):
+        raise click.UsageError("either --dates or --clone")
+    with as_tenant() as conn:
+        source = find(conn, "calendar", clone).id if clone else None
+        dates = days(text) if text else None
+        row = one(
+            conn,
+            "select c.* from public.fn_create_schedule_calendar(%s, %s, %s, %s::date[], %s) as c",
+            [name, kind, timezone, dates, source],
+        )
+    brief(row, f"{len(row['dates'])} dates")
+
+
+@click.command(epilog="\b\nExample:\n  lf-sql schedule calendar attach 3f2a closing-days")
+@ID
+@click.argument("calendar", shell_complete=complete("calendar"))
+def attach(schedule: str, calendar: str) -> None:
+    """Let a calendar decide about the schedule's slots."""
+    with installed() as conn:
+        found = find(conn, "schedule", schedule)
+        which = find(conn, "calendar", calendar, of=found)
+        with acting(conn, found.user_id):
+            row = one(
+                conn,
+                "select s.* from public.fn_set_schedule_calendar(%s, %s) as s",
+                [found.id, which.id],
+            )
+    brief(row, "calendar attached")
+
+
+@click.command(epilog="\b\nExample:\n  lf-sql schedule calendar detach 3f2a")
+@ID
+def detach(schedule: str) -> None:
+    """No calendar any more."""
+    with as_owner_of("schedule", schedule) as (conn, found):
+        row = one(
+            conn, "select s.* from public.fn_set_schedule_calendar(%s, null) as s", [found.id]
+        )
+    brief(row, "calendar detached")
+
+
+@click.command(
+    "import",
+    epilog="\b\nExamples:\n"
+    "  lf-sql schedule calendar import closing-days.ics --dry-run\n"
+    "  lf-sql schedule calendar import --country US --years 2026-2030 --observed",
+)
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--country", help="Public holidays of a country: US, TR, DE …")
+@click.option("--subdivision", help="Its state or province: CA, BY …")
+@click.option("--years", help="2026, 2026-2030 or 2026,2028 (this year and the next).")
+@click.option(
+    "--observed/--actual",
+    default=False,
+    help="Days off in lieu (the Monday after) beside the holidays themselves.",
+)
+@click.option("--language", default="en_US", show_default=True, help="Of the names shown.")
+@click.option("--name", help="Of the calendar; one of that name gets these dates instead.")
+@KIND
+@ZONE
+@click.option("--dry-run", is_flag=True, help="Show the dates and store nothing.")
+def import_(
+    file: Path | None,
+    country: str | None,
+    subdivision: str | None,
+    years: str | None,
+    observed: bool,
+    language: str,
+    name: str | None,
+    kind: str,
+    timezone: str,
+    dry_run: bool,
+) -> None:
+    """A calendar from an .ics file, or from a country's public holidays."""
+    if (file is None) == (country is None):
+        raise click.UsageError("either FILE.ics or --country")
+    span = public_holidays.years(years, date.today())
+    if file is not None:
+        dates = ics.dates(file, span, timezone)
+        name = name or file.stem
+    else:
+        dates = public_holidays.dates(str(country), subdivision, span, observed, language)
+        name = name or "-".join(
+            ["holidays", str(country), subdivision or "", str(span[0]), str(span[-1])]
+        ).lower().replace("--", "-")
+    shown = [{"date": d, "weekday": d.strftime("%a"), "name": what} for d, what in dates.items()]
+    emit(shown, ["date", "weekday", "name"])
+    if dry_run:
+        note(f"{len(dates)} dates; nothing is stored (--dry-run)")
+        return
+    if sys.stdin.isatty() and sys.stdout.isatty() and not options().as_json:
+        click.confirm(f"Store these {len(dates)} dates as calendar {name}?", abort=True, err=True)
+    with as_tenant() as conn:
+        old = conn.execute(
+            "select c.id from lenses.schedule_calendars as c where c.name = %s and not c.is_seed",
+            [name],
+        ).fetchone()
+        values = [name, kind, timezone, list(dates)]
+        if old:
+            row = one(
+                conn,
+                "select c.* from public.fn_update_schedule_calendar("
+                "%s, p_name => %s, p_kind => %s, p_timezone => %s, p_dates => %s::date[]) as c",
+                [old["id"], *values],
+            )
+        else:
+            row = one(
+                conn,
+                "select c.* from public.fn_create_schedule_calendar(%s, %s, %s, %s::date[]) as c",
+                values,
+            )
+    note(f"{row['id']} {'updated' if old else 'created'}: {name}, {len(dates)} dates")
+
+
+group = SuggestingGroup(
+    "calendar",
+    help="Dates on which slots are skipped, or the only ones that count.",
+    commands=[list_, create, attach, detach, import_],
+)

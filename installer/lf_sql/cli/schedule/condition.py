@@ -1,0 +1,74 @@
+"""lf-sql schedule condition: dispatch a slot only where a filter says yes."""
+
+from __future__ import annotations
+
+import click
+
+from lf_sql.cli.context import emit_one, options
+from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.schedule.change import brief
+from lf_sql.cli.schedule.look import ID
+from lf_sql.given import Json
+from lf_sql.tenant import as_owner_of, find, installed, one
+
+FILTER = """A filter maps JSON pointers to operators: {"/prior_run_result/ok": {"eq": true}}"""
+
+
+@click.command(
+    "set",
+    epilog="\b\nExample:\n  lf-sql schedule condition set 3f2a "
+    '\'{"/last_24h_stats/failed": {"lt": 3}}\'',
+)
+@ID
+@click.argument("condition", metavar="FILTER", type=Json())
+def set_(schedule: str, condition: str) -> None:
+    """Store FILTER; a slot is skipped where it is false or cannot be evaluated."""
+    with as_owner_of("schedule", schedule) as (conn, found):
+        row = one(
+            conn,
+            "select s.* from public.fn_set_schedule_condition(%s, %s) as s",
+            [found.id, condition],
+        )
+    brief(row, "condition set")
+
+
+@click.command(epilog="\b\nExample:\n  lf-sql schedule condition clear 3f2a")
+@ID
+def clear(schedule: str) -> None:
+    """Dispatch every slot again."""
+    with as_owner_of("schedule", schedule) as (conn, found):
+        row = one(
+            conn, "select s.* from public.fn_set_schedule_condition(%s, null) as s", [found.id]
+        )
+    brief(row, "condition cleared")
+
+
+@click.command(epilog="\b\nExample:\n  lf-sql schedule condition test 3f2a")
+@ID
+@click.argument("condition", metavar="[FILTER]", type=Json(), required=False)
+def test(schedule: str, condition: str | None) -> None:
+    """Evaluate FILTER, or the stored one, with what the tick would see now; exit 1 where false."""
+    with installed() as conn:
+        found = find(conn, "schedule", schedule)
+        row = one(
+            conn,
+            "select coalesce(%s::jsonb, s.pre_dispatch_condition) as condition, c.context, "
+            "automation.fn_eval_filter(coalesce(%s::jsonb, s.pre_dispatch_condition), c.context) "
+            "as passes from lenses.workflow_schedules as s cross join lateral ("
+            "select lenses.fn_build_schedule_condition_context(s.id) as context) as c "
+            "where s.id = %s",
+            [condition, condition, found.id],
+        )
+    if options().as_json:
+        emit_one(row)
+    else:
+        emit_one({"passes": row["passes"], **row})
+    if not row["passes"]:
+        raise click.exceptions.Exit(1)
+
+
+group = SuggestingGroup(
+    "condition",
+    help=f"Dispatch a slot only where a filter says yes. {FILTER}",
+    commands=[set_, clear, test],
+)

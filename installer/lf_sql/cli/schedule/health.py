@@ -1,0 +1,51 @@
+"""lf-sql schedule health: is anything dispatched, and which schedules are not fine."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from lf_sql import health
+from lf_sql.cli.context import acting, emit, options
+from lf_sql.tenant import installed
+
+COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
+
+
+@click.command(
+    "health",
+    epilog="\b\nExamples:\n  lf-sql schedule health\n  lf-sql schedule health --server   "
+    "# a container's check",
+)
+@click.option("--server", is_flag=True, help="The machinery alone, no schedules.")
+def command(server: bool) -> None:
+    """What is off, and what to do about it; exit 1 if something is.
+
+    The machinery first (worker, pg_cron, backlog, last tick, stuck runs …), then every schedule
+    that is not fine. With --as: this tenant's schedules.
+    """
+    with installed() as conn:
+        if options().as_user:
+            with acting(conn):
+                lines = health.tenant(conn)
+        else:
+            lines = health.everything(conn, has_schedules=not server)
+    if options().as_json:
+        emit([line.as_row() for line in lines])
+    else:
+        for line in lines:
+            echo(line)
+    if any(line.state == "bad" for line in lines):
+        raise click.exceptions.Exit(1)
+
+
+def echo(line: health.Line) -> None:
+    """`worker: ok` and what there is to say; tab-separated in a pipe."""
+    head = click.style(line.head, fg=COLOURS[line.state])
+    if not sys.stdout.isatty():
+        click.echo("\t".join([line.head, line.detail, line.advice or ""]))
+        return
+    click.echo(f"{head}  {line.detail}")
+    if line.advice:
+        click.echo(f"    -> {line.advice}")

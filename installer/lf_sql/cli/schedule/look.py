@@ -1,0 +1,177 @@
+"""lf-sql schedule list, show, history, preview, describe."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import click
+
+from lf_sql.cli.context import connect, emit, emit_one, note, options, require_installed
+from lf_sql.given import complete
+from lf_sql.tenant import as_asked, as_owner_of, find, one
+
+ID = click.argument("schedule", metavar="ID", shell_complete=complete("schedule"))
+
+LIST = """
+select
+  s.id, w.title as workflow,
+  coalesce(s.cron_expr, 'every ' || pg_catalog.make_interval(secs => s.interval_ms / 1000.0)::text)
+    as expression,
+  case when s.cron_expr is not null then s.timezone end as timezone,
+  case when s.is_active then 'enabled' when s.paused_at is null then 'disabled' else 'paused' end
+    as status,
+  case when s.is_active then s.next_run_at end as next_run_at, s.last_run_at,
+  s.last_dispatch_status as last_status, s.description
+from lenses.workflow_schedules as s
+join lenses.workflows as w on w.id = s.workflow_id
+where (%(workflow)s::uuid is null or s.workflow_id = %(workflow)s::uuid)
+order by w.title, s.created_at, s.id
+"""
+
+
+@click.command("list", epilog="\b\nExample:\n  lf-sql schedule list --json")
+@click.option("--workflow", help="Only of this workflow.", shell_complete=complete("workflow"))
+def list_(workflow: str | None) -> None:
+    """All schedules: expression, zone, status, next and last run."""
+    with as_asked() as conn:
+        found = find(conn, "workflow", workflow) if workflow else None
+        rows = conn.execute(LIST.encode(), {"workflow": found.id if found else None}).fetchall()
+    emit(
+        rows,
+        [
+            "id",
+            "workflow",
+            "expression",
+            "timezone",
+            "status",
+            "next_run_at",
+            "last_run_at",
+            "last_status",
+            "description",
+        ],
+        empty="no schedules: lf-sql schedule create WORKFLOW --cron EXPRESSION",
+    )
+
+
+@click.command(epilog="\b\nExample:\n  lf-sql schedule show 3f2a")
+@ID
+def show(schedule: str) -> None:
+    """One schedule: everything about it, its next slots and its last runs."""
+    with as_owner_of("schedule", schedule) as (conn, found):
+        row = one(conn, "select public.fn_get_workflow_schedule(%s) as schedule", [found.id])
+    emit_one(row["schedule"])
+
+
+@click.command(epilog="\b\nExample:\n  lf-sql schedule history 3f2a --limit 20")
+@ID
+@click.option("--limit", type=click.IntRange(1, 10_000), default=10, show_default=True)
+def history(schedule: str, limit: int) -> None:
+    """Its runs, newest first: slot, status, attempts, credits, approval, result."""
+    with as_owner_of("schedule", schedule) as (conn, found):
+        rows = conn.execute(
+            "select * from public.fn_get_schedule_run_history(%s, %s)", [found.id, limit]
+        ).fetchall()
+    columns = (
+        "run_id scheduled_for trigger_mode status attempt spent_credits approval_status "
+        "started_at completed_at result"
+    )
+    emit(rows, columns.split(), empty="no runs yet: lf-sql schedule preview shows what comes")
+
+
+@click.command(epilog="\b\nExample:\n  lf-sql schedule preview 3f2a --next 5 --tz America/New_York")
+@ID
+@click.option("--next", "n", type=click.IntRange(1, 200), default=10, show_default=True)
+@click.option("--tz", "viewer", help="The viewer's zone (yours).")
+@click.option("--days", type=click.IntRange(1, 36_600), default=31, show_default=True)
+def preview(schedule: str, n: int, viewer: str | None, days: int) -> None:
+    """The next slots, each with the decision the tick would make, and why. Changes nothing."""
+    zone = viewer_zone(viewer)
+    with as_owner_of("schedule", schedule) as (conn, found):
+        row = one(
+            conn,
+            "select s.timezone, s.is_active from lenses.workflow_schedules as s where s.id = %s",
+            [found.id],
+        )
+        rows = conn.execute(
+            "select * from public.fn_preview_schedule_ticks(%s, %s, pg_catalog.make_interval("
+            "days => %s))",
+            [found.id, n, days],
+        ).fetchall()
+    if options().as_json:
+        emit(rows)
+        return
+    theirs = zone_or_none(row["timezone"])
+    emit(
+        [
+            {
+                "tick_at": r["tick_at"],
+                "in its zone": wall(r["tick_at"], theirs),
+                "in yours": wall(r["tick_at"], zone),
+                "decision": r["decision"],
+                "reason": r["reason"],
+                "inputs": r["inputs"],
+            }
+            for r in rows
+        ],
+        ["tick_at", "in its zone", "in yours", "decision", "reason", "inputs"],
+        empty=f"no slot in the next {days} days"
+        if row["is_active"]
+        else "it is not active: lf-sql schedule resume ID",
+    )
+
+
+@click.command(epilog='\b\nExample:\n  lf-sql schedule describe "0 9 * * 1-5" --tz Europe/Istanbul')
+@click.argument("expression")
+@click.option("--tz", "zone", default="UTC", show_default=True, help="Zone of the slots shown.")
+@click.option("--next", "n", type=click.IntRange(0, 200), default=5, show_default=True)
+def describe(expression: str, zone: str, n: int) -> None:
+    """A cron expression in plain English, with its next slots. Needs no schedule.
+
+    The language lives in the database, so a database with lf-sql is needed.
+    """
+    with connect() as conn:
+        require_installed(conn)
+        row = one(conn, "select lenses.fn_cron_describe(%s) as text", [expression])
+        rows = conn.execute(
+            "select s.slot::timestamptz as slot from lenses.fn_cron_next(%s, %s, "
+            "pg_catalog.now(), %s) as s (slot)",
+            [expression, zone, n],
+        ).fetchall()
+    slots = [r["slot"] for r in rows]
+    if options().as_json:
+        emit_one(
+            {"expression": expression, "description": row["text"], "timezone": zone, "next": slots}
+        )
+        return
+    click.echo(row["text"])
+    for slot in slots:
+        click.echo(f"  {wall(slot, zone_or_none(zone) or ZoneInfo('UTC'))}")
+
+
+def viewer_zone(name: str | None) -> Any:
+    """The zone of --tz; None is the machine's own."""
+    if name is None:
+        return None
+    zone = zone_or_none(name)
+    if zone is None:
+        raise click.BadParameter(f"{name!r} is no zone; write one like Europe/Istanbul")
+    return zone
+
+
+def zone_or_none(name: str) -> ZoneInfo | None:
+    """A zone that this machine knows; slots themselves are the server's."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        note(f"this machine does not know the zone {name}: times are in its own")
+        return None
+
+
+def wall(at: datetime, zone: ZoneInfo | None) -> str:
+    """The wall clock of an instant: `Mon 2026-12-07 09:00 +03`."""
+    return at.astimezone(zone).strftime("%a %Y-%m-%d %H:%M %Z")
+
+
+COMMANDS = [list_, show, history, preview, describe]

@@ -1,0 +1,87 @@
+"""Acting as somebody: the tenant of --as, or the owner of the row that a command names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from psycopg import sql
+
+from lf_sql import lookup
+from lf_sql.cli.context import acting, connect, options, require_installed
+from lf_sql.db import Connection
+from lf_sql.errors import LfSqlError
+from lf_sql.lookup import Found
+
+
+@contextmanager
+def as_owner_of(word: str, text: str) -> Iterator[tuple[Connection, Found]]:
+    """A transaction as the owner of the row that `text` names, and the row."""
+    with installed() as conn:
+        found = find(conn, word, text)
+        with acting(conn, found.user_id):
+            yield conn, found
+
+
+@contextmanager
+def as_tenant() -> Iterator[Connection]:
+    """A transaction as the tenant of --as, or as the only tenant that there is."""
+    with installed() as conn:
+        user = options().as_user
+        if user is None:
+            rows = conn.execute("select user_id from lensers.profiles limit 2").fetchall()
+            if len(rows) > 1:
+                raise click.UsageError("there are several tenants: say whose with --as USER_UUID")
+            if not rows:
+                raise LfSqlError(
+                    "there is no tenant yet",
+                    "insert into lensers.profiles (user_id, handle) "
+                    "values (gen_random_uuid(), 'me'); user_id is the sub of his JWT",
+                )
+            user = rows[0]["user_id"]
+        with acting(conn, user):
+            yield conn
+
+
+@contextmanager
+def as_asked() -> Iterator[Connection]:
+    """For reading: as the tenant of --as, else as the connected role, which may see everybody."""
+    with installed() as conn, acting(conn):
+        yield conn
+
+
+@contextmanager
+def installed() -> Iterator[Connection]:
+    """The connection to a database in which lf-sql is installed."""
+    with connect() as conn:
+        require_installed(conn)
+        conn.execute("select pg_catalog.set_config('timezone', 'UTC', false)")
+        yield conn
+
+
+def find(conn: Connection, word: str, text: str, of: Found | None = None) -> Found:
+    """The row that `text` names: the tenant's of --as, or of the owner of another row."""
+    return lookup.find(conn, word, text, of.user_id if of else options().as_user)
+
+
+def one(conn: Connection, query: str, params: Any = ()) -> dict[str, Any]:
+    """The one row of a function that returns one."""
+    row = conn.execute(query.encode(), params).fetchone()
+    if row is None:
+        raise LfSqlError("the server gave no answer")
+    return row
+
+
+def call(conn: Connection, name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The row that a function of public gives, its parameters by name and without their p_."""
+    named = sql.SQL(", ").join(
+        sql.SQL("{} => {}").format(sql.Identifier(f"p_{key}"), sql.Placeholder(key))
+        for key in values
+    )
+    query = sql.SQL("select f.* from public.{}({}) as f").format(sql.Identifier(name), named)
+    row = conn.execute(query, values).fetchone()
+    if row is None:
+        raise LfSqlError("the server gave no answer")
+    return row

@@ -1,0 +1,127 @@
+-- owner: lf_sql_engine
+-- The figures of lf-sql metrics, a sample a row. Counters are the ticks that are kept plus what purged ones have
+-- counted, so they never go back. What is in flight is counted by the partial indexes.
+create or replace function lenses.fn_metrics()
+returns table (name text, kind text, help text, labels jsonb, value double precision)
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+with ticks as materialized (
+  select
+    count(*) as ticks, sum(t.dispatched) as dispatched, sum(t.deferred) as deferred, sum(t.failed) as failed,
+    max(t.started_at) as last_at, array_agg(t.lag) filter (where t.lag <> '{}') as lags
+  from lenses.dispatch_ticks as t
+),
+
+totals as materialized (
+  select
+    o.ticks + k.ticks as ticks,
+    o.dispatched + coalesce(k.dispatched, 0) as dispatched,
+    o.deferred + coalesce(k.deferred, 0) as deferred,
+    o.failed + coalesce(k.failed, 0) as failed,
+    lenses.fn_sum_lags(array[o.lag] || coalesce(k.lags, '{}')) as lag,
+    k.last_at
+  from lenses.dispatch_totals as o
+  cross join ticks as k
+),
+
+reasons (reason) as (
+  values ('workflow_not_active'), ('calendar'), ('condition_failed'), ('assignee_missing'), ('budget_exceeded'),
+  ('overlap_in_flight'), ('cycle_detected'), ('schedule_slot_exists'), ('missed')
+),
+
+skips as materialized (
+  select e.reason, sum(e.total) as total
+  from (
+    select r.reason, 0::bigint as total from reasons as r
+    union all
+    select s.key, s.value::bigint
+    from lenses.dispatch_totals as o
+    cross join lateral jsonb_each_text(o.skipped) as s
+    union all
+    select s.key, s.value::bigint
+    from lenses.dispatch_ticks as t
+    cross join lateral jsonb_each_text(t.skipped) as s
+    where t.skipped <> '{}'
+  ) as e
+  group by e.reason
+),
+
+due as materialized (
+  select count(*) as n, min(d.due_at) as oldest from lenses.schedule_due as d where d.due_at <= clock_timestamp()
+),
+
+bounds (bound) as (
+  values ('50'), ('100'), ('250'), ('500'), ('1000'), ('2500'), ('5000'), ('10000'), ('30000'), ('60000'), ('300000'),
+  ('3600000')
+)
+
+select 'schedules_due', 'gauge', 'Schedules whose due time has come', '{}'::jsonb, d.n::double precision from due as d
+union all
+select 'backlog_seconds', 'gauge', 'How long the oldest due schedule has been due', '{}',
+  coalesce(extract(epoch from clock_timestamp() - d.oldest), 0)::double precision from due as d
+union all
+select 'schedules', 'gauge', 'Schedules by status', jsonb_build_object('status', s.status), s.n
+from (
+  select
+    case when w.is_active then 'enabled' when w.paused_at is null then 'disabled' else 'paused' end as status,
+    count(*) as n
+  from lenses.workflow_schedules as w
+  group by 1
+) as s
+union all
+select 'runs_emitted', 'counter', 'Runs that ticks have inserted', '{}', t.dispatched from totals as t
+union all
+select 'runs_skipped_overlap', 'counter', 'Slots skipped because a run was in flight', '{}', s.total
+from skips as s where s.reason = 'overlap_in_flight'
+union all
+select 'runs_skipped', 'counter', 'Slots skipped, by reason', jsonb_build_object('reason', s.reason), s.total
+from skips as s
+union all
+select 'runs_deferred', 'counter', 'Times that a slot was put off', '{}', t.deferred from totals as t
+union all
+select 'runs_failed_launch', 'counter', 'Dispatches that failed', '{}', t.failed from totals as t
+union all
+select 'runs_in_flight', 'gauge', 'Runs by status', jsonb_build_object('status', r.status), r.n
+from (
+  select 'pending' as status, count(*) as n from lenses.workflow_runs as w where w.status = 'pending'
+  union all
+  select 'running', count(*) from lenses.workflow_runs as w where w.status = 'running'
+  union all
+  select 'pending_approval', count(*) from agents.team_runs as w where w.approval_status = 'pending'
+) as r
+union all
+select 'dispatch_ticks', 'counter', 'Ticks', '{}', t.ticks from totals as t
+union all
+select 'last_tick_age_seconds', 'gauge', 'Seconds since the newest tick began', '{}',
+  extract(epoch from clock_timestamp() - t.last_at) from totals as t where t.last_at is not null
+union all
+select 'dispatch_frozen', 'gauge', '1 while dispatching is frozen', '{}', s.is_frozen::integer
+from lenses.dispatch_settings as s
+union all
+select 'worker_heartbeat_age_seconds', 'gauge', 'Seconds since a worker has said that it lives',
+  jsonb_build_object('worker', w.worker_id, 'leader', w.is_leader::text),
+  extract(epoch from clock_timestamp() - w.beat_at)
+from lenses.worker_heartbeats as w where w.beat_at > clock_timestamp() - interval '1 hour'
+union all
+select 'schedule_drift_seconds', 'histogram', 'Run minus planned due time',
+  jsonb_build_object('le', b.bound::numeric / 1000),
+  (
+    select coalesce(sum(e.value::bigint), 0)
+    from jsonb_each_text(t.lag -> 'buckets') as e
+    where e.key <> '+Inf' and e.key::numeric <= b.bound::numeric
+  )
+from bounds as b cross join totals as t
+union all
+select 'schedule_drift_seconds', 'histogram', 'Run minus planned due time', jsonb_build_object('le', '+Inf'),
+  coalesce((t.lag ->> 'count')::bigint, 0) from totals as t
+union all
+select 'schedule_drift_seconds', 'histogram', 'Run minus planned due time', jsonb_build_object('sum', true),
+  coalesce((t.lag ->> 'sum')::numeric, 0) / 1000 from totals as t
+$$;
+
+comment on function lenses.fn_metrics() is
+'Samples for Prometheus: name, kind (gauge, counter, histogram), help, labels, value. A histogram has a row a bucket '
+'(label le, cumulative) and one with the label sum.';
