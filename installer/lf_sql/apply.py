@@ -168,6 +168,7 @@ def take_lock(conn: Connection) -> None:
 
 
 def who_holds(conn: Connection) -> tuple[str, str]:
+    """The message and the hint for one who waited in vain."""
     row = conn.execute(
         "select pid from pg_catalog.pg_locks where locktype = 'advisory' and classid = %s "
         "and objid = %s and granted and database = (select oid from pg_catalog.pg_database "

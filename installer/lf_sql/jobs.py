@@ -55,6 +55,11 @@ def wanted(job: Job) -> Wanted:
 
 def inspect(conn: Connection, bundle: Bundle) -> Driver:
     """Read-only: what is missing on the server, and how our jobs stand."""
+    with db.steady_transaction(conn):
+        return _inspect(conn, bundle)
+
+
+def _inspect(conn: Connection, bundle: Bundle) -> Driver:
     server = _server(conn)
     driver = Driver(troubles=troubles(server))
     driver.is_usable = bool(
@@ -73,7 +78,8 @@ def inspect(conn: Connection, bundle: Bundle) -> Driver:
 
 def register(conn: Connection, bundle: Bundle) -> Driver:
     """Register what is missing or altered, in a transaction of its own; says what cannot be."""
-    server = _server(conn)
+    with db.steady_transaction(conn):
+        server = _server(conn)
     if (
         server["is_available"]
         and not server["is_created"]
@@ -106,10 +112,10 @@ def register(conn: Connection, bundle: Bundle) -> Driver:
 
 def unregister(conn: Connection, bundle: Bundle) -> list[str]:
     """Take our jobs of this database away, and the extension if it is ours and nobody else's."""
-    server = _server(conn)
-    if not (server["is_created"] and server["may_use"]):
-        return []
     with db.steady_transaction(conn):
+        server = _server(conn)
+        if not (server["is_created"] and server["may_use"]):
+            return []
         rows = _rows(conn, bundle)
         for row in rows:
             conn.execute("select cron.unschedule(%s::bigint)", [row["jobid"]])

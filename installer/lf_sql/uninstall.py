@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -34,7 +35,8 @@ def uninstall(
     conn: Connection, bundle: Bundle, *, wait: float = TICK_WAIT, say: Callable[[str], None]
 ) -> Removed:
     """Leaves nothing of ours. Refuses where other people's objects stand on ours."""
-    facts = db.facts(conn)
+    with db.steady_transaction(conn):
+        facts = db.facts(conn)
     if not facts["has_ledger"]:
         raise Refusal("lf-sql is not installed in this database", "nothing to do")
     if not facts["is_ledger_ours"]:
@@ -85,7 +87,7 @@ def _let_tick_end(conn: Connection, wait: float, say: Callable[[str], None]) -> 
     )
     started = time.monotonic()
     told = False
-    while rows := conn.execute(query.encode()).fetchall():
+    while rows := _ask(conn, query):
         waited = time.monotonic() - started
         if waited > wait + 10:
             raise LfSqlError(
@@ -94,11 +96,16 @@ def _let_tick_end(conn: Connection, wait: float, say: Callable[[str], None]) -> 
             )
         if waited > wait:
             for row in rows:
-                conn.execute("select pg_catalog.pg_cancel_backend(%s)", [row["pid"]])
+                _ask(conn, f"select pg_catalog.pg_cancel_backend({int(row['pid'])})")
         elif not told:
             say("a tick is running: waiting for it to end")
             told = True
         time.sleep(apply.POLL)
+
+
+def _ask(conn: Connection, query: str) -> list[dict[str, Any]]:
+    with db.steady_transaction(conn):
+        return conn.execute(query.encode()).fetchall()
 
 
 def _drop(conn: Connection) -> int:

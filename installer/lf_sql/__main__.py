@@ -1,0 +1,5 @@
+"""python -m lf_sql"""
+
+from lf_sql.cli import main
+
+main()
