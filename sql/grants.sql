@@ -232,3 +232,14 @@ grant execute on function
   public.fn_backfill_schedule(uuid, timestamptz, boolean, timestamptz),
   public.fn_get_schedule_run_history(uuid, integer)
 to authenticated;
+
+-- What the console asks besides: the cron language, the preview, and the ledger of slots, by row security.
+
+grant execute on function
+  public.fn_cron_build(jsonb),
+  public.fn_cron_describe(text),
+  public.fn_cron_preview(text, text, int),
+  public.fn_preview_schedule_ticks(uuid, integer, interval)
+to authenticated;
+grant select on lenses.schedule_slots to authenticated, service_role;
+grant execute on function lenses.fn_slot_key(uuid, timestamptz) to authenticated, service_role;
