@@ -1,0 +1,39 @@
+"""Workflows and schedules for tests that look at what happens to them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from tests.support.database import Database, Tenant
+
+
+def make_workflow(conn: Database, owner: Tenant, title: str = "report") -> uuid.UUID:
+    return conn.value(
+        "insert into lenses.workflows (lenser_id, title) values (%s, %s) returning id",
+        [owner.id, title],
+    )
+
+
+def make_schedule(conn: Database, workflow: uuid.UUID, **columns: Any) -> uuid.UUID:
+    """Active, hourly, without approval, unless the columns say otherwise."""
+    values = {
+        "workflow_id": workflow,
+        "cron_expr": "0 * * * *",
+        "approval_policy": '{"requiresApproval": false}',
+        **columns,
+    }
+    names = ", ".join(values)
+    marks = ", ".join(f"%({name})s" for name in values)
+    return conn.value(
+        f"insert into lenses.workflow_schedules ({names}) values ({marks}) returning id", values
+    )
+
+
+def due_in(conn: Database, schedule: uuid.UUID, seconds: float) -> None:
+    """Write the next slot by hand: the table keeps it, and the due time follows."""
+    conn.execute(
+        "update lenses.workflow_schedules set next_run_at = clock_timestamp() "
+        "+ make_interval(secs => %s) where id = %s",
+        [seconds, schedule],
+    )

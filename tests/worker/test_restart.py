@@ -1,0 +1,47 @@
+"""The server goes and comes back; the worker is still there."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from lf_sql import apply, bundle
+from lf_sql import db as product_db
+from tests.support.database import connect, wait_until
+from tests.support.processes import running
+from tests.support.server import TestServer
+
+
+@pytest.fixture
+def own_server() -> Iterator[TestServer]:
+    server = TestServer()
+    with product_db.connect(server.dsn()) as conn:
+        apply.install(conn, bundle.load())
+    yield server
+    server.stop()
+
+
+def ticks(dsn: str) -> int:
+    with connect(dsn) as conn:
+        return int(conn.value("select coalesce(max(id), 0) from lenses.dispatch_ticks"))
+
+
+def test_it_reconnects_after_a_restart_and_after_a_crash(own_server: TestServer) -> None:
+    dsn = own_server.dsn()
+    with running(dsn, "worker", env={"TICK_MS": "100"}) as worker:
+        worker.says("leading")
+        own_server.restart()
+        before = ticks(dsn)
+        wait_until(lambda: ticks(dsn) > before, 20.0, what=worker.output)
+        worker.says("connection lost")
+        postmaster = int((own_server.folder / "data" / "postmaster.pid").read_text().split()[0])
+        os.kill(postmaster, signal.SIGKILL)
+        worker.says("next try")
+        own_server.restart()
+        before = ticks(dsn)
+        wait_until(lambda: ticks(dsn) > before, 20.0, what=worker.output)
+        assert worker.stop() == 0
+        assert "Traceback" not in worker.output

@@ -1,0 +1,167 @@
+"""lf-sql worker as processes: one leads, others take over, slots fire at their own second."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.support.database import Database, Tenant, wait_until
+from tests.support.processes import running
+from tests.support.work import due_in, make_schedule, make_workflow
+
+TENANT = Callable[..., Tenant]
+
+
+def leaders(db: Database) -> list[str]:
+    return db.column(
+        "select worker_id from lenses.worker_heartbeats "
+        "where is_leader and beat_at > clock_timestamp() - interval '15 seconds'"
+    )
+
+
+def test_a_slot_fires_at_its_own_second(db: Database, tenant: TENANT) -> None:
+    schedule = make_schedule(db, make_workflow(db, tenant()))
+    with running(db.dsn, "worker", env={"TICK_MS": "60000", "LOOKAHEAD_MS": "30000"}) as worker:
+        worker.says("leading")
+        worker_ticks = "select count(*) from lenses.dispatch_ticks where driver = 'worker'"
+        wait_until(lambda: db.value(worker_ticks) > 0)
+        assert worker.stop() == 0
+    due_in(db, schedule, 2.0)
+    with running(db.dsn, "worker", env={"TICK_MS": "60000", "LOOKAHEAD_MS": "30000"}) as worker:
+        run = wait_until(
+            lambda: db.execute(
+                "select scheduled_for, created_at from lenses.workflow_runs where schedule_id = %s",
+                [schedule],
+            ).fetchone()
+        )
+        lag = (run.created_at - run.scheduled_for).total_seconds()
+        assert 0 <= lag < 0.5, f"with a tick a minute and a look-ahead, {lag} s after its slot"
+        assert worker.stop() == 0
+
+
+def test_sigterm_ends_it_cleanly_and_takes_the_heartbeat_along(db: Database) -> None:
+    with running(db.dsn, "worker") as worker:
+        worker.says("leading")
+        assert len(leaders(db)) == 1
+        assert worker.stop() == 0
+        assert "stopped" in worker.output
+        assert "Traceback" not in worker.output
+    assert db.value("select count(*) from lenses.worker_heartbeats") == 0
+    unfinished = "select count(*) from lenses.dispatch_ticks where finished_at is null"
+    assert db.value(unfinished) == 0
+
+
+def test_one_leads_and_a_killed_leader_is_replaced_within_five_seconds(db: Database) -> None:
+    with running(db.dsn, "worker") as first:
+        first.says("leading")
+        with running(db.dsn, "worker") as second, running(db.dsn, "worker") as third:
+            second.says("is connected")
+            third.says("is connected")
+            standing = "select count(*) from lenses.worker_heartbeats where not is_leader"
+            wait_until(lambda: db.value(standing) == 2)
+            assert len(leaders(db)) == 1
+            ids = db.column("select worker_id from lenses.worker_heartbeats")
+            assert len(set(ids)) == 3, "the identity is a process's, not a host's"
+            first.popen.kill()
+            killed = time.monotonic()
+            wait_until(lambda: "leading" in second.output + third.output, 5.0)
+            assert time.monotonic() - killed < 5.0
+            before = db.value("select max(id) from lenses.dispatch_ticks")
+            wait_until(lambda: db.value("select max(id) from lenses.dispatch_ticks") > before)
+
+
+def test_a_leader_that_hangs_loses_its_session(db: Database, monkeypatch) -> None:  # noqa: ANN001
+    import threading
+
+    from lf_sql import worker as module
+
+    monkeypatch.setattr(module, "SILENCE", 1.0)
+    lines: list[str] = []
+    stop = threading.Event()
+    with running(db.dsn, "worker") as first:
+        first.says("leading")
+        first.signal(signal.SIGSTOP)
+        standby = module.Worker(db.dsn, module.Settings(), stop, lines.append)
+        thread = threading.Thread(target=standby.run)
+        thread.start()
+        try:
+            wait_until(lambda: "leading" in lines, 10.0)
+            assert any("is silent" in line for line in lines)
+            first.signal(signal.SIGCONT)
+            first.says("connection lost")
+            wait_until(lambda: len(leaders(db)) == 1)
+        finally:
+            stop.set()
+            thread.join(10)
+
+
+def test_more_slots_than_the_cap_are_left_to_the_next_tick(db: Database, tenant: TENANT) -> None:
+    schedule = make_schedule(
+        db,
+        make_workflow(db, tenant()),
+        cron_expr="* * * * *",
+        queue_policy='{"onMissed": "backfill"}',
+    )
+    db.execute(
+        "update lenses.workflow_schedules set next_run_at = date_trunc('minute', now()) "
+        "- interval '20 minutes' where id = %s",
+        [schedule],
+    )
+    env = {"MAX_CATCHUP_PER_TICK": "4", "TICK_MS": "200"}
+    with running(db.dsn, "worker", env=env):
+        runs = "select count(*) from lenses.workflow_runs"
+        wait_until(lambda: db.value(runs) >= 20, 20.0)
+    most = db.value("select max(dispatched) from lenses.dispatch_ticks")
+    assert most == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TICK_MS", "soon"),
+        ("TICK_MS", "0"),
+        ("LOOKAHEAD_MS", "600001"),
+        ("LOOKAHEAD_MS", "-1"),
+        ("MAX_CATCHUP_PER_TICK", "1.5"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_wrong_usage(
+    shared_db: Database, name: str, value: str
+) -> None:
+    with running(shared_db.dsn, "worker", env={name: value}) as worker:
+        assert worker.ends() == 2
+        assert name in worker.output
+
+
+def test_it_waits_while_frozen_and_goes_on_afterwards(db: Database, tenant: TENANT) -> None:
+    schedule = make_schedule(db, make_workflow(db, tenant()))
+    db.execute("select lenses.fn_freeze_dispatch('moving house')")
+    with running(db.dsn, "worker", env={"TICK_MS": "100"}) as worker:
+        worker.says("dispatching is frozen")
+        due_in(db, schedule, 0)
+        db.execute("select lenses.fn_unfreeze_dispatch()")
+        worker.says("dispatching again")
+        wait_until(lambda: db.value("select count(*) from lenses.workflow_runs") == 1)
+
+
+def test_what_it_may_not_call_ends_it(db: Database) -> None:
+    db.execute("revoke execute on function lenses.fn_tick_begin from service_role, lf_sql_owner")
+    db.execute("create role a_worker login; grant service_role to a_worker")
+    try:
+        with running(f"{db.dsn} user=a_worker", "worker") as worker:
+            assert worker.ends(40) == 1
+            assert "permission denied" in worker.output
+            assert "Traceback" not in worker.output
+        assert leaders(db) == [] or "leading" in worker.output
+    finally:
+        db.execute("drop role a_worker")
+
+
+def test_nobody_answers(shared_db: Database) -> None:
+    with running("host=/nowhere user=nobody", "worker") as worker:
+        worker.says("waiting")
+        assert worker.stop() == 1
+        assert "Traceback" not in worker.output
