@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What only the system can give, where we are root on Debian or Ubuntu; elsewhere nothing happens, and what is then
-# missing says so itself. Arguments: python (venv), server (PostgreSQL, pg_cron), test (pgTAP, plpgsql_check, pgbouncer).
+# missing says so itself. Arguments: python (venv), server (PostgreSQL, pg_cron), test (pgTAP, plpgsql_check, pgbouncer, Chromium).
 set -euo pipefail
 
 [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || exit 0
@@ -45,6 +45,7 @@ for group in "$@"; do
   test)
     m=$(major)
     need "postgresql-$m-pgtap" "postgresql-$m-plpgsql-check" libtap-parser-sourcehandler-pgtap-perl pgbouncer
+    command -v chromium chromium-browser google-chrome >/dev/null || need chromium
     ;;
   esac
 done

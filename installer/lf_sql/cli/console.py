@@ -1,0 +1,93 @@
+"""lf-sql console: the local web page."""
+
+from __future__ import annotations
+
+import socket
+from uuid import UUID
+
+import click
+
+from lf_sql.cli.context import connect, note, options, require_installed
+from lf_sql.errors import LfSqlError
+
+
+@click.command(
+    epilog="\b\nExamples:\n  lf-sql console --as 3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11\n"
+    "  lf-sql console --as USER_UUID --port 9000"
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8377,
+    show_default=True,
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option(
+    "--allow-host",
+    "allow_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A further host name under which browsers may reach it.",
+)
+def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
+    """Serve the console: Observe, a schedule's story, the visual builder, load, health.
+
+    Acts as the tenant of --as, through the same roles and functions as every client. Only this
+    machine reaches it unless --host says otherwise; the address that is printed works once.
+    """
+    given = options().as_user
+    if given is None:
+        raise click.UsageError("the console acts as one tenant: name him with --as USER_UUID")
+    try:
+        user_id = UUID(given)
+    except ValueError:
+        raise click.UsageError(f"--as wants the uuid of a user, not {given!r}") from None
+    try:
+        import uvicorn
+
+        from lf_sql.console.app import create_app, find_tenant
+        from lf_sql.console.database import Database
+        from lf_sql.console.security import Gate
+    except ImportError as error:
+        raise LfSqlError(
+            f"the console needs a package that is not here: {error.name}",
+            "pip install 'lf-sql[console]'",
+        ) from None
+
+    with connect() as conn:
+        require_installed(conn)
+    database = Database(options().dsn, user_id)
+    tenant = find_tenant(database, user_id)
+    with _listen(host, port) as listener:
+        port = listener.getsockname()[1]
+        gate = Gate(port)
+        app = create_app(database, gate, tenant=tenant, host=host, extra_hosts=allow_hosts)
+        shown = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host
+        click.echo(f"http://{shown}:{port}/?token={gate.link}")
+        note(f"acting as {tenant}; the address works once; Ctrl-C ends it")
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=2,
+        )
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, proto)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        raise LfSqlError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}",
+            "choose another --port, or 0 for a free one",
+        ) from None
+    return listener

@@ -1,0 +1,138 @@
+"""What the pictures show, worked out here so that the templates only draw."""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+OUTCOMES = {
+    "SUCCESS": "good",
+    "STARTED": "busy",
+    "ENQUEUED": "wait",
+    "DEFERRED": "wait",
+    "SKIPPED": "skip",
+    "FAILED": "bad",
+}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something at a place along a line, in percent of its length."""
+
+    at: float
+    row: Mapping[str, Any]
+
+
+def timeline(ticks: Sequence[Mapping[str, Any]], now: datetime) -> list[Mark]:
+    """The next ticks along a line that begins now and ends with the last of them."""
+    if not ticks:
+        return []
+    reach = max((ticks[-1]["tick_at"] - now).total_seconds(), 1.0)
+    return [
+        Mark(2 + 96 * max((tick["tick_at"] - now).total_seconds(), 0) / reach, tick)
+        for tick in ticks
+    ]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How late runs came: run minus slot, in seconds, oldest first."""
+
+    bars: list[Mark]
+    median: float
+    p95: float
+    worst: float
+    top: float
+
+
+def drift(slots: Iterable[Mapping[str, Any]]) -> Drift | None:
+    """Bars for the slots that got a run; None where there is none. `slots` is newest first."""
+    lags = [
+        ((slot["created_at"] - slot["run_at"]).total_seconds(), slot)
+        for slot in slots
+        if slot["run_id"] is not None and slot["run_at"] is not None
+    ][::-1]
+    if not lags:
+        return None
+    ordered = sorted(lag for lag, _ in lags)
+    top = max(ordered[-1], 1.0)
+    bars = [Mark(max(100 * max(lag, 0) / top, 2), {**slot, "lag": lag}) for lag, slot in lags]
+    return Drift(bars, _quantile(ordered, 0.5), _quantile(ordered, 0.95), ordered[-1], top)
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+@dataclass(frozen=True)
+class Day:
+    """A day of a drawn year."""
+
+    day: date
+    is_listed: bool
+    is_today: bool
+    is_due: bool
+
+
+@dataclass(frozen=True)
+class Month:
+    name: str
+    lead: int  # blank days before the first, weeks beginning on Monday
+    days: list[Day]
+
+
+def year(number: int, listed: Iterable[date], due: Iterable[date], today: date) -> list[Month]:
+    """A calendar's year, month by month."""
+    dates, slots = set(listed), set(due)
+    months = []
+    for month in range(1, 13):
+        lead, length = calendar.monthrange(number, month)
+        days = [date(number, month, day) for day in range(1, length + 1)]
+        months.append(
+            Month(
+                calendar.month_abbr[month],
+                lead,
+                [Day(day, day in dates, day == today, day in slots) for day in days],
+            )
+        )
+    return months
+
+
+def years_of(dates: Iterable[date], today: date) -> list[int]:
+    """The years that a calendar speaks of, this one first where it is among them."""
+    found = sorted({day.year for day in dates})
+    return sorted(found, key=lambda number: (number < today.year, number)) or [today.year]
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A week of hours: how many slots, and how hot that is from 0 to 8."""
+
+    days: list[tuple[date, list[Mapping[str, Any]]]]
+    top: int
+    total: int
+    busiest: Mapping[str, Any] | None
+
+
+def heat(cells: Sequence[Mapping[str, Any]]) -> Heat:
+    """Days by hours; the shade grows with the square root, so that quiet hours still differ."""
+    top = max((cell["slots"] for cell in cells), default=0)
+    days: dict[date, list[Mapping[str, Any]]] = {}
+    for cell in cells:
+        share = (cell["slots"] / top) ** 0.5 if top else 0
+        shade = 0 if not cell["slots"] else max(1, round(share * 8))
+        days.setdefault(cell["local_day"], []).append({**cell, "shade": shade})
+    busiest = max(cells, key=lambda cell: cell["slots"], default=None) if top else None
+    return Heat(list(days.items()), top, sum(cell["slots"] for cell in cells), busiest)
+
+
+def interval_words(milliseconds: int) -> str:
+    """A period: "every 90 minutes"."""
+    for unit, size in (("day", 86400000), ("hour", 3600000), ("minute", 60000), ("second", 1000)):
+        if milliseconds % size == 0:
+            count = milliseconds // size
+            return f"Every {unit}" if count == 1 else f"Every {count:,} {unit}s"
+    return f"Every {milliseconds:,} ms"

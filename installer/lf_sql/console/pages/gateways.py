@@ -1,0 +1,118 @@
+"""Gateways and their crons."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from lf_sql.console.database import one, rows
+from lf_sql.console.handlers import Form, reads, writes
+from lf_sql.console.render import done, is_partial, page
+from lf_sql.db import Connection
+
+OPERATIONS = ("capability_refresh", "health_probe", "maintenance_window")
+
+LIST = """
+select g.*, c.total, c.active, c.next_run_at, c.last_run_at
+from public.fn_get_gateways() as g
+cross join lateral (
+  select count(*) as total, count(*) filter (where x.is_active) as active,
+    min(x.next_run_at) filter (where x.is_active) as next_run_at, max(x.last_run_at) as last_run_at
+  from agents.gateway_crons as x
+  where x.gateway_id = g.id
+) as c
+"""
+
+
+def listing(request: Request, conn: Connection) -> Response:
+    template = "_gateways.html" if is_partial(request) else "gateways.html"
+    return page(request, template, active="gateways", gateways=rows(conn, LIST))
+
+
+def show(request: Request, conn: Connection) -> Response:
+    gateway_id = request.path_params["id"]
+    gateway = one(conn, "select g.* from public.fn_get_gateways() as g where g.id = %s", gateway_id)
+    if gateway is None:
+        message = "There is no gateway of that id that is yours."
+        return page(request, "error.html", status=404, active="", message=message, hint=None)
+    context = {
+        "g": gateway,
+        "crons": rows(
+            conn,
+            "select c.*, public.fn_cron_describe(c.cron_expr) as english "
+            "from public.fn_gateway_cron_list(%s) as c",
+            gateway_id,
+        ),
+        "runs": rows(
+            conn, "select r.* from public.fn_get_gateway_cron_runs(%s, 30) as r", gateway_id
+        ),
+        "operations": OPERATIONS,
+    }
+    template = "_gateway.html" if is_partial(request) else "gateway.html"
+    return page(request, template, active="gateways", **context)
+
+
+def save(request: Request, conn: Connection, form: Form) -> Response:
+    found = one(
+        conn,
+        "select g.id from public.fn_upsert_gateway(%s, %s, %s) as g",
+        request.path_params.get("id"),
+        form.get("name", ""),
+        form.get("endpoint", ""),
+    )
+    if "id" in request.path_params:
+        return done("Saved.")
+    return done("Saved.", go=f"/gateways/{found['id'] if found else ''}")
+
+
+def delete(request: Request, conn: Connection, form: Form) -> Response:
+    one(conn, "select public.fn_delete_gateway(%s)", request.path_params["id"])
+    return done("Deleted.", go="/gateways")
+
+
+def add(request: Request, conn: Connection, form: Form) -> Response:
+    one(
+        conn,
+        "select public.fn_gateway_cron_add(%s, %s, %s, %s, coalesce(%s, '{}')::jsonb)",
+        request.path_params["id"],
+        form.get("operation", ""),
+        form.get("cron_expr", ""),
+        form.get("timezone") or "UTC",
+        form.text("payload"),
+    )
+    return done("Added.")
+
+
+def switch(request: Request, conn: Connection, form: Form) -> Response:
+    is_active = form.get("is_active") == "true"
+    one(
+        conn,
+        "select public.fn_gateway_cron_update(%s, p_is_active => %s)",
+        request.path_params["id"],
+        is_active,
+    )
+    return done("Switched on." if is_active else "Switched off.")
+
+
+def run_now(request: Request, conn: Connection, form: Form) -> Response:
+    one(conn, "select public.fn_gateway_cron_run(%s)", request.path_params["id"])
+    return done("A run has been made.")
+
+
+def remove(request: Request, conn: Connection, form: Form) -> Response:
+    one(conn, "select public.fn_gateway_cron_remove(%s)", request.path_params["id"])
+    return done("Removed.")
+
+
+routes = [
+    Route("/gateways", reads(listing)),
+    Route("/gateways/save", writes(save), methods=["POST"]),
+    Route("/gateways/{id:uuid}", reads(show)),
+    Route("/gateways/{id:uuid}/save", writes(save), methods=["POST"]),
+    Route("/gateways/{id:uuid}/delete", writes(delete), methods=["POST"]),
+    Route("/gateways/{id:uuid}/crons", writes(add), methods=["POST"]),
+    Route("/gateway-crons/{id:uuid}/switch", writes(switch), methods=["POST"]),
+    Route("/gateway-crons/{id:uuid}/run", writes(run_now), methods=["POST"]),
+    Route("/gateway-crons/{id:uuid}/remove", writes(remove), methods=["POST"]),
+]

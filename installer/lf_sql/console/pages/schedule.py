@@ -1,0 +1,165 @@
+"""A schedule's story: what comes, what came of it, what waits for a decision."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from lf_sql.console import charts
+from lf_sql.console.database import one, rows
+from lf_sql.console.handlers import Form, reads, writes
+from lf_sql.console.render import done, is_partial, page
+from lf_sql.db import Connection
+
+TICKS = 20
+SLOTS = 60
+MISSED = ("skip", "run_once", "backfill", "spread")
+
+SCHEDULE = """
+select s.*, w.title, w.status as workflow_status, w.version as newest_version,
+  case when s.cron_expr is not null then public.fn_cron_describe(s.cron_expr) end as english,
+  coalesce(a.name, t.name) as assignee_name
+from lenses.workflow_schedules as s
+join lenses.workflows as w on w.id = s.workflow_id
+left join agents.ai_lensers as a on s.assignee_type = 'agent' and a.id = s.assignee_id
+left join agents.teams as t on s.assignee_type = 'team' and t.id = s.assignee_id
+where s.id = %s
+"""
+
+SLOT_HISTORY = """
+select x.run_at, x.run_at_last, x.slot_count, x.status, x.reason, x.run_id, x.created_at
+from lenses.schedule_slots as x
+where x.schedule_id = %s
+order by x.run_at desc
+limit %s
+"""
+
+WAITING = """
+select r.id, r.schedule_id, r.scheduled_for, r.created_at, r.approval_expires_at, r.context_inputs,
+  r.trigger_mode
+from lenses.workflow_runs as r
+where r.schedule_id = %s and r.status = 'pending_approval'
+order by r.created_at
+limit 50
+"""
+
+CALENDAR = "select c.* from public.fn_get_schedule_calendars() as c where c.id = %s"
+
+
+def _schedule(conn: Connection, schedule_id: uuid.UUID) -> dict[str, Any] | None:
+    found = one(conn, SCHEDULE, schedule_id)
+    if found is not None and found["interval_ms"] is not None:
+        found["english"] = charts.interval_words(found["interval_ms"])
+    return found
+
+
+def show(request: Request, conn: Connection) -> Response:
+    schedule_id = request.path_params["id"]
+    schedule = _schedule(conn, schedule_id)
+    if schedule is None:
+        message = "There is no schedule of that id that is yours."
+        return page(request, "error.html", status=404, active="", message=message, hint=None)
+    now = datetime.now(UTC)
+    ticks = rows(
+        conn, "select p.* from public.fn_preview_schedule_ticks(%s, %s) as p", schedule_id, TICKS
+    )
+    slots = rows(conn, SLOT_HISTORY, schedule_id, SLOTS)
+    calendar = one(conn, CALENDAR, schedule["calendar_id"]) if schedule["calendar_id"] else None
+    today = now.date()
+    context = {
+        "s": schedule,
+        "now": now,
+        "ticks": ticks,
+        "timeline": charts.timeline(ticks, now),
+        "slots": slots[::-1],
+        "outcomes": charts.OUTCOMES,
+        "drift": charts.drift(slots),
+        "runs": rows(conn, WAITING, schedule_id),
+        "history": rows(
+            conn, "select h.* from public.fn_get_schedule_run_history(%s, 15) as h", schedule_id
+        ),
+        "calendar": calendar,
+        "years": [
+            (
+                number,
+                charts.year(number, calendar["dates"], (t["tick_at"].date() for t in ticks), today),
+            )
+            for number in charts.years_of(calendar["dates"], today)[:2]
+        ]
+        if calendar
+        else [],
+        "missed_choices": MISSED,
+        "one_schedule": True,
+    }
+    if is_partial(request):
+        return page(request, "_schedule.html", **context)
+    return page(request, "schedule.html", active="observe", **context)
+
+
+def pause(request: Request, conn: Connection, form: Form) -> Response:
+    one(
+        conn,
+        "select public.fn_pause_workflow_schedule(%s, %s, "
+        "(nullif(%s, '')::timestamp at time zone coalesce(nullif(%s, ''), 'UTC')))",
+        request.path_params["id"],
+        form.text("note"),
+        form.get("until", ""),
+        form.get("viewer_zone", ""),
+    )
+    return done("Paused.")
+
+
+def resume(request: Request, conn: Connection, form: Form) -> Response:
+    one(
+        conn,
+        "select public.fn_resume_workflow_schedule(%s, %s, %s)",
+        request.path_params["id"],
+        form.text("note"),
+        form.text("on_missed"),
+    )
+    return done("Resumed.")
+
+
+def run_now(request: Request, conn: Connection, form: Form) -> Response:
+    one(conn, "select public.fn_run_workflow_schedule_now(%s)", request.path_params["id"])
+    return done("A run has been made.")
+
+
+def delete(request: Request, conn: Connection, form: Form) -> Response:
+    one(conn, "select public.fn_delete_workflow_schedule(%s)", request.path_params["id"])
+    return done("Deleted.", go="/" if form.get("go") == "observe" else None)
+
+
+def decide(request: Request, conn: Connection, form: Form) -> Response:
+    decision = form.get("decision", "")
+    one(
+        conn,
+        "select public.fn_decide_workflow_run(%s, %s, %s)",
+        request.path_params["id"],
+        decision,
+        form.text("note"),
+    )
+    return done("Approved." if decision == "approved" else "Rejected.")
+
+
+def cancel(request: Request, conn: Connection, form: Form) -> Response:
+    found = one(
+        conn, "select public.fn_cancel_workflow_run(%s) as is_done", request.path_params["id"]
+    )
+    return done("Cancelled." if found and found["is_done"] else "The run was over already.")
+
+
+routes = [
+    Route("/schedules/{id:uuid}", reads(show)),
+    Route("/schedules/{id:uuid}/pause", writes(pause), methods=["POST"]),
+    Route("/schedules/{id:uuid}/resume", writes(resume), methods=["POST"]),
+    Route("/schedules/{id:uuid}/run", writes(run_now), methods=["POST"]),
+    Route("/schedules/{id:uuid}/delete", writes(delete), methods=["POST"]),
+    Route("/runs/{id:uuid}/decide", writes(decide), methods=["POST"]),
+    Route("/runs/{id:uuid}/cancel", writes(cancel), methods=["POST"]),
+]

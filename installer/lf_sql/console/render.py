@@ -1,0 +1,94 @@
+"""Templates, and the answers that every page gives."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from lf_sql import __version__
+
+HERE = Path(__file__).parent
+
+_SPANS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+def when(value: datetime | None, form: str = "datetime") -> Markup:
+    """An instant: UTC as it stands here; the page's script turns it to the viewer's zone."""
+    if value is None:
+        return Markup('<span class="none">–</span>')
+    at = value.astimezone(UTC)
+    return Markup('<time datetime="{}" data-form="{}">{} UTC</time>').format(
+        at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), form, at.strftime("%Y-%m-%d %H:%M")
+    )
+
+
+def span(value: float | timedelta | None) -> str:
+    """Seconds in words: the two largest units."""
+    if value is None:
+        return "–"
+    seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    if abs(seconds) < 10:
+        return f"{seconds:.1f} s"
+    rest, parts = round(abs(seconds)), []
+    for unit, size in _SPANS:
+        if rest >= size:
+            parts.append(f"{rest // size} {unit}")
+            rest %= size
+    return ("-" if seconds < 0 else "") + " ".join(parts[:2])
+
+
+def pretty(value: Any) -> str:
+    """JSON for people."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str, sort_keys=True)
+
+
+def words(value: str | None) -> str:
+    """A status or reason of the database as words."""
+    return (value or "").replace("_", " ").lower()
+
+
+environment = Environment(
+    loader=FileSystemLoader(HERE / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+environment.filters |= {"when": when, "span": span, "pretty": pretty, "words": words}
+environment.globals |= {"version": __version__}
+
+
+def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """A template, with what every page knows."""
+    state = request.app.state
+    text = environment.get_template(template).render(
+        csrf=state.gate.csrf, tenant=state.tenant, path=request.url.path, **context
+    )
+    return HTMLResponse(text, status)
+
+
+def done(message: str, *, go: str | None = None) -> Response:
+    """A write that went well: a toast and fresh rows, or another page."""
+    if go is not None:
+        return Response(status_code=204, headers={"HX-Redirect": go})
+    events = {"toast": {"message": message}, "refresh": {}}
+    return Response(status_code=204, headers={"HX-Trigger": json.dumps(events)})
+
+
+def refused(message: str, hint: str | None = None, field: str = "") -> Response:
+    """A write that the database refused: its own words, beside the field if there is one."""
+    event = {"message": message, "hint": hint or "", "field": field}
+    headers = {"HX-Reswap": "none", "HX-Trigger": json.dumps({"refused": event})}
+    return Response(status_code=422, headers=headers)
+
+
+def is_partial(request: Request) -> bool:
+    """Asked by htmx for a part of a page."""
+    return request.headers.get("hx-request") == "true"

@@ -1,0 +1,167 @@
+"use strict";
+// Times in the viewer's zone, countdowns, refresh, the lost-connection banner, toasts, errors beside fields.
+(() => {
+  const LIVE = 5000, SLOW = 30000, HEAL = 1500;
+  const $ = (selector, root = document) => root.querySelector(selector);
+  const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+
+  // Times
+  const sameYear = { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const formats = {
+    datetime: new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
+    near: new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
+    weekday: new Intl.DateTimeFormat("en-GB", sameYear),
+    full: new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" }),
+  };
+
+  function span(seconds) {
+    const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+    let rest = Math.max(0, Math.floor(seconds));
+    const parts = [];
+    for (const [unit, size] of units) {
+      if (rest >= size || (unit === "s" && !parts.length)) {
+        parts.push(`${Math.floor(rest / size)} ${unit}`);
+        rest %= size;
+      }
+    }
+    return parts.slice(0, 2).join(" ");
+  }
+
+  function text(time, now) {
+    const at = Date.parse(time.dateTime);
+    const form = time.dataset.form;
+    if (form === "countdown") return at > now ? `in ${span((at - now) / 1000)}` : now - at < 60000 ? "now" : `due ${span((now - at) / 1000)} ago`;
+    if (form === "ago") return now - at < 45000 ? "just now" : now - at < 172800000 ? `${span((now - at) / 1000).replace(/ \d+ s$/, "")} ago` : formats.datetime.format(at);
+    if (form === "weekday") return formats.weekday.format(at);
+    if (Math.abs(at - now) < 518400000) return formats.weekday.format(at);
+    return formats.datetime.format(at);
+  }
+
+  function paint(root = document) {
+    const now = Date.now();
+    for (const time of $$("time[data-form]", root)) {
+      const wanted = text(time, now);
+      if (time.textContent !== wanted) time.textContent = wanted;
+      if (!time.title) time.title = `${formats.full.format(Date.parse(time.dateTime))} · ${time.dateTime.slice(0, 16).replace("T", " ")} UTC`;
+    }
+    for (const input of $$("input[name=viewer_zone]", root)) input.value = zone;
+  }
+  setInterval(() => { if (!document.hidden) paint(); }, 1000);
+
+  // Refresh: what is live is asked for again while someone looks, and not while he is at work in it.
+  function isBusy() {
+    const at = document.activeElement;
+    return $("dialog[open]") || $("[data-live] details[open]") || (at && at.closest("[data-live]") && at.matches("input, select, textarea"));
+  }
+  let last = Date.now();
+  function refresh() { last = Date.now(); document.body.dispatchEvent(new Event("refresh")); }
+  setInterval(() => {
+    const pause = $("[data-live][data-slow]") ? SLOW : LIVE;
+    if (!document.hidden && !lost && $("[data-live]") && Date.now() - last >= pause && !isBusy()) refresh();
+  }, 1000);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && Date.now() - last > LIVE && !isBusy()) refresh(); });
+
+  // A lost connection: a banner until the server answers again.
+  let lost = false;
+  function lose() {
+    if (lost) return;
+    lost = true;
+    $("#banner").hidden = false;
+    document.body.classList.add("lost");
+    setTimeout(heal, HEAL);
+  }
+  async function heal() {
+    let status = 0;
+    try { status = (await fetch("/ping", { cache: "no-store" })).status; } catch { status = 0; }
+    if (status === 0 || status === 503) { setTimeout(heal, HEAL); return; }
+    lost = false;
+    $("#banner").hidden = true;
+    document.body.classList.remove("lost");
+    if (status === 401 || $("[data-gone]")) location.reload(); else refresh();
+  }
+  document.addEventListener("htmx:after:request", (event) => { if (event.detail.ctx?.response?.status === 503) lose(); });
+  document.addEventListener("htmx:error", (event) => { if (event.detail.ctx && !event.detail.ctx.response) lose(); });
+
+  // Answers of the server
+  function toast(message, hint, tone) {
+    const box = document.createElement("div");
+    box.className = `toast ${tone}`;
+    box.append(Object.assign(document.createElement("b"), { textContent: message }));
+    if (hint) box.append(Object.assign(document.createElement("p"), { textContent: hint }));
+    box.addEventListener("click", () => box.remove());
+    $("#toasts").append(box);
+    setTimeout(() => box.remove(), tone === "bad" ? 12000 : 4000);
+  }
+
+  function clearErrors(form) {
+    for (const slot of $$("[data-error]", form)) { slot.hidden = true; slot.textContent = ""; }
+    for (const input of $$("[aria-invalid]", form)) input.removeAttribute("aria-invalid");
+  }
+
+  function shown(element) { return element.getClientRects().length > 0 || !element.parentElement.closest("[hidden]"); }
+
+  function refused({ message, hint, field }, source) {
+    const form = source.closest("form") || (source.getAttribute("hx-include") && $(source.getAttribute("hx-include")));
+    const slots = form ? $$("[data-error]", form).filter(shown) : [];
+    const slot = slots.find((each) => each.dataset.error === field) || slots.find((each) => each.dataset.error === "");
+    if (!slot) { toast(message, hint, "bad"); return; }
+    clearErrors(form);
+    slot.textContent = message;
+    if (hint) slot.append(Object.assign(document.createElement("span"), { textContent: hint }));
+    slot.hidden = false;
+    const input = slot.closest("[data-field]")?.querySelector("input, select, textarea");
+    if (input) {
+      input.setAttribute("aria-invalid", "true");
+      if (form === source) input.focus();
+    } else if (form === source) slot.scrollIntoView({ block: "nearest" });
+  }
+
+  document.addEventListener("toast", (event) => toast(event.detail.message, "", "good"));
+  document.addEventListener("refused", (event) => refused(event.detail, event.target));
+  document.addEventListener("htmx:after:request", (event) => {
+    const { ctx } = event.detail, form = ctx.sourceElement.closest("form");
+    if (form && ctx.response?.status < 300) {
+      clearErrors(form);
+      if (form.hasAttribute("data-reset") && ctx.sourceElement === form) form.reset();
+      for (const menu of $$("details.menu[open]")) menu.open = false;
+    }
+  });
+  document.addEventListener("htmx:after:swap", (event) => { last = Date.now(); paint(event.target.parentElement || document); });
+
+  // Confirmation
+  document.addEventListener("htmx:confirm", (event) => {
+    const { ctx, issueRequest, dropRequest } = event.detail;
+    event.preventDefault();
+    const dialog = $("#confirm");
+    $("#confirm-text").textContent = ctx.confirm;
+    $("#confirm-yes").textContent = ctx.sourceElement.dataset.yes || ctx.sourceElement.title || "Yes";
+    dialog.returnValue = "no";
+    dialog.addEventListener("close", () => (dialog.returnValue === "yes" ? issueRequest() : dropRequest()), { once: true });
+    dialog.showModal();
+  });
+
+  // Menus close when one clicks beside them or presses Escape.
+  document.addEventListener("click", (event) => {
+    for (const menu of $$("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") for (const menu of $$("details.menu[open]")) { menu.open = false; $("summary", menu).focus(); }
+    if (event.key === "/" && !event.target.matches("input, select, textarea")) {
+      const search = $("input[type=search]");
+      if (search) { event.preventDefault(); search.focus(); }
+    }
+  });
+
+  document.addEventListener("DOMContentLoaded", () => {
+    $("#zone").textContent = zone.replace(/_/g, " ");
+    $("#theme").addEventListener("click", () => {
+      const root = document.documentElement;
+      const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+      root.dataset.theme = isDark ? "light" : "dark";
+      localStorage.setItem("lf-sql-theme", root.dataset.theme);
+    });
+    paint();
+    if ($("[data-gone]")) lose();
+  });
+})();
