@@ -1,0 +1,249 @@
+"""Edits, pauses and resumes: none fires a past slot, none loses one silently."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.dispatch.conftest import MONDAY, House, at, minutes
+
+NOW = "date_trunc('minute', now())"
+
+
+def past(house: House, offset: str) -> datetime:
+    """A whole minute so long ago, by the server's clock."""
+    return house.db.value(f"select {NOW} - %s::interval", [offset])
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"cron_expr": "*/10 * * * *"},
+        {"timezone": "Asia/Kathmandu"},
+        {"jitter_ms": 1000},
+        {"end_at": datetime(2099, 1, 1, tzinfo=UTC)},
+        {"start_at": datetime(2020, 1, 1, tzinfo=UTC)},
+        {"cron_expr": None, "schedule_type": "interval", "interval_ms": 300_000},
+    ],
+    ids=lambda edit: "-".join(edit),
+)
+def test_an_edit_never_fires_a_past_slot(house: House, edit: dict[str, Any]) -> None:
+    slot = past(house, "30 minutes")
+    schedule = house.make_schedule("*/5 * * * *", next_run_at=slot)
+    house.set(schedule, **edit)
+    now = house.db.value("select now()")
+    assert house.schedule(schedule).next_run_at > now
+    assert house.tick(now) == 0
+    assert house.skips(schedule) == [("schedule_edited", slot)]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [{"description": "x"}, {"inputs_template": {"a": 1}}, {"retry_policy": {"maxRetries": 3}},
+     {"cron_expr": "*/5 * * * *"}, {"pre_dispatch_condition": None}],
+    ids=lambda edit: "-".join(edit),
+)  # fmt: skip
+def test_a_save_that_leaves_the_rule_keeps_the_next_slot(house: House, edit: dict[str, Any]) -> None:
+    slot = past(house, "30 minutes")
+    schedule = house.make_schedule("*/5 * * * *", next_run_at=slot)
+    house.set(schedule, **edit)
+    row = house.schedule(schedule)
+    assert (row.next_run_at, row.due_at) == (slot, slot)
+
+
+def test_an_explicit_next_run_at_is_kept_and_due_at_follows(house: House) -> None:
+    schedule = house.make_schedule("0 9 * * *")
+    house.set(schedule, next_run_at=at(17))
+    row = house.schedule(schedule)
+    assert (row.next_run_at, row.due_at) == (at(17), at(17))
+    assert house.tick(at(17)) == 1
+    assert house.slots(schedule) == minutes(17)
+
+
+def test_a_new_schedule_looks_after_now(house: House) -> None:
+    schedule = house.make_schedule("* * * * *", start_at=datetime(2020, 1, 1, tzinfo=UTC))
+    now = house.db.value("select now()")
+    assert now < house.schedule(schedule).next_run_at <= now + timedelta(minutes=1)
+
+
+def test_a_disabled_schedule_is_never_dispatched_and_starts_anew(house: House) -> None:
+    slot = past(house, "1 day")
+    schedule = house.make_schedule("* * * * *", next_run_at=slot, is_active=False)
+    assert house.schedule(schedule).due_at is None
+    assert house.tick(house.db.value("select now()")) == 0
+    house.set(schedule, is_active=True)
+    row = house.schedule(schedule)
+    assert row.next_run_at > house.db.value("select now()")
+    assert row.due_at == row.next_run_at
+    assert house.skips(schedule) == []
+
+
+def pause(house: House, schedule: Any, ago: str, until: datetime | None = None) -> None:
+    house.db.execute(
+        "update lenses.workflow_schedules set is_active = false, paused_at = now() - %s::interval, "
+        "paused_until = %s where id = %s", [ago, until, schedule],
+    )  # fmt: skip
+
+
+def test_a_pause_takes_the_schedule_out_of_the_due_index_at_once(house: House) -> None:
+    schedule = house.make_schedule("*/5 * * * *")
+    pause(house, schedule, "0 s")
+    row = house.schedule(schedule)
+    assert (row.next_run_at, row.due_at) == (MONDAY, None)
+    assert house.tick(at(10)) == 0
+
+
+def test_resume_by_skip_leaves_nothing_past(house: House) -> None:
+    first, last = past(house, "30 minutes"), past(house, "0 minutes")
+    schedule = house.make_schedule("* * * * *", next_run_at=first)
+    pause(house, schedule, "31 minutes")
+    house.set(schedule, is_active=True)
+    row = house.schedule(schedule)
+    assert row.next_run_at > last
+    assert (row.paused_at, row.last_dispatch_status) == (None, "skipped_missed")
+    [(count, logged_first, logged_last)] = house.missed(schedule)
+    assert logged_first == first
+    assert logged_last == row.next_run_at - timedelta(minutes=1)
+    assert count == (logged_last - first) / timedelta(minutes=1) + 1
+    assert house.tick(house.db.value("select now()")) == 0
+
+
+def test_resume_by_its_own_backfill(house: House) -> None:
+    first = past(house, "30 minutes")
+    policy = {"mode": "parallel", "onMissed": "backfill"}
+    schedule = house.make_schedule("* * * * *", next_run_at=first, queue_policy=policy)
+    pause(house, schedule, "31 minutes")
+    house.set(schedule, is_active=True)
+    runs = house.tick(house.db.value("select now()"))
+    assert runs >= 31
+    assert house.slots(schedule)[0] == first
+    assert house.skips(schedule) == []
+    assert all(run.metadata == {"missed": True} for run in house.runs(schedule)[:30])
+
+
+def test_the_choice_at_resume_holds_for_this_once(house: House) -> None:
+    first = past(house, "30 minutes")
+    schedule = house.make_schedule("*/10 * * * *", next_run_at=first)
+    pause(house, schedule, "31 minutes")
+    house.set(schedule, is_active=True, missed_override="run_once")
+    assert house.tick(house.db.value("select now()")) == 1
+    row = house.schedule(schedule)
+    assert (row.missed_override, row.missed_before) == (None, None)
+    later = row.next_run_at + timedelta(minutes=35)
+    house.tick(later)
+    assert len([m for m in house.missed(schedule)]) == 2
+
+
+def test_missed_grace_does_not_count_at_a_resume(house: House) -> None:
+    """A slot of this very minute has passed during the pause: late, though within the grace."""
+    slot = past(house, "0 minutes")
+    schedule = house.make_schedule("* * * * *", next_run_at=slot)
+    pause(house, schedule, "5 minutes")
+    house.set(schedule, is_active=True)
+    assert house.missed(schedule)[0][1] == slot
+    assert house.tick(house.db.value("select now()")) == 0
+
+
+def test_a_pause_with_an_end_is_over_at_that_instant(house: House) -> None:
+    schedule = house.make_schedule("*/5 * * * *")
+    pause(house, schedule, "0 s", until=at(10))
+    assert house.tick(at(5)) == 0
+    assert house.tick(at(10)) == 1
+    row = house.schedule(schedule)
+    assert (row.is_active, row.paused_at, row.paused_until) == (True, None, None)
+    assert house.slots(schedule) == minutes(10)
+    assert house.missed(schedule) == [(2, at(0), at(5))]
+
+
+def test_a_pause_with_an_end_and_backfill(house: House) -> None:
+    policy = {"mode": "parallel", "onMissed": "backfill"}
+    schedule = house.make_schedule("*/5 * * * *", queue_policy=policy)
+    pause(house, schedule, "0 s", until=at(11))
+    assert house.tick(at(11)) == 3
+    assert house.slots(schedule) == minutes(0, 5, 10)
+
+
+def test_a_window_holds_both_its_ends(house: House) -> None:
+    schedule = house.make_schedule("*/5 * * * *", start_at=at(0), end_at=at(10))
+    assert house.play(at(-10), at(30)) == 3
+    assert house.slots(schedule) == minutes(0, 5, 10)
+    row = house.schedule(schedule)
+    assert (row.next_run_at, row.due_at) == (None, None)
+
+
+def test_intervals_count_from_their_anchor(house: House) -> None:
+    start = at(0) + timedelta(seconds=7)
+    schedule = house.make_schedule(
+        None, schedule_type="interval", interval_ms=420_000, start_at=start
+    )
+    house.set(schedule, description="edited", jitter_ms=5)
+    house.set(schedule, jitter_ms=0)
+    assert house.schedule(schedule).next_run_at == start
+    for n in range(5):
+        house.tick(start + timedelta(minutes=7 * n, seconds=31))
+    assert house.slots(schedule) == [start + timedelta(minutes=7 * n) for n in range(5)]
+
+
+def test_without_a_start_the_anchor_is_no_slot_itself(house: House) -> None:
+    created = datetime(2027, 3, 1, 8, 59, 42, tzinfo=UTC)
+    schedule = house.make_schedule(
+        None, interval_ms=600_000, created_at=created, next_run_at=None, schedule_type="interval"
+    )
+    next_run = house.schedule(schedule).next_run_at
+    assert next_run == datetime(2027, 3, 1, 9, 9, tzinfo=UTC)
+
+
+def test_jitter_is_the_same_each_time_and_bounded(house: House) -> None:
+    schedule = house.make_schedule("0 * * * *", jitter_ms=120_000)
+    values = house.db.column(
+        "select extract(epoch from lenses.fn_slot_due(%s, t, 120000) - t) "
+        "from generate_series(%s::timestamptz, %s::timestamptz + '999 hours', '1 hour') as t",
+        [schedule, MONDAY, MONDAY],
+    )
+    assert all(-120 <= value <= 120 for value in values)
+    assert min(values) < -110 and max(values) > 110 and len(set(values)) > 900
+    due = house.schedule(schedule).due_at
+    assert due == MONDAY + timedelta(seconds=float(values[0]))
+    assert house.tick(due - timedelta(milliseconds=1)) == 0
+    assert house.tick(due) == 1
+    assert house.slots(schedule) == [MONDAY]
+
+
+def test_a_day_of_jitter_loses_and_doubles_nothing(house: House) -> None:
+    policy = {"mode": "parallel", "onMissed": "backfill"}
+    schedule = house.make_schedule("0 * * * *", jitter_ms=86_400_000, queue_policy=policy)
+    house.play(MONDAY - timedelta(days=2), MONDAY + timedelta(days=4), timedelta(minutes=30))
+    slots = house.slots(schedule)
+    assert slots == [MONDAY + timedelta(hours=n) for n in range(len(slots))]
+    assert 24 * 3 <= len(slots) <= 24 * 5 + 1
+    assert house.skips(schedule) == []
+
+
+def test_a_rotation_moves_on_with_dispatches_only(house: House) -> None:
+    calendar = house.make_calendar("skip_dates", "2027-03-02")
+    rotation = '[{"n": 0}, {"n": 1}, {"n": 2}]'
+    schedule = house.make_schedule("0 9 * * *", inputs_rotation=rotation, calendar_id=calendar)
+    for day in range(5):
+        house.tick(MONDAY + timedelta(days=day))
+    assert [run.context_inputs["n"] for run in house.runs(schedule)] == [0, 1, 2, 0]
+    used = house.db.column(
+        "select payload -> 'rotation_index_used' from agents.action_logs "
+        "where action_type = 'dispatch_schedule' order by id"
+    )
+    assert used == [0, 1, 2, 0]
+    house.set(schedule, inputs_rotation='[{"n": 7}, {"n": 8}]')
+    house.tick(MONDAY + timedelta(days=5))
+    assert house.runs(schedule)[-1].context_inputs == {"n": 7}
+    house.set(schedule, inputs_rotation="[]", inputs_template={"n": 9})
+    house.tick(MONDAY + timedelta(days=6))
+    assert house.runs(schedule)[-1].context_inputs == {"n": 9}
+
+
+def test_copied_rows_keep_their_next_slot(house: House) -> None:
+    columns = "workflow_id, lenser_id, cron_expr, schedule_type, jitter_ms, next_run_at"
+    with house.db.cursor().copy(f"copy lenses.workflow_schedules ({columns}) from stdin") as copy:
+        copy.write_row([house.workflow, house.tenant.id, "0 9 * * *", "cron", 0, at(3)])
+    row = house.db.row("select * from lenses.workflow_schedules")
+    assert (row.next_run_at, row.due_at, row.timezone) == (at(3), at(3), "UTC")
