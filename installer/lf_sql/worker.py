@@ -29,7 +29,7 @@ LOCK_CLASS, LOCK_OBJECT = 0x6C662D73, 0x716C2031  # "lf-s", "ql 1"
 BEAT = 5.0  # seconds between heartbeats
 SILENCE = 30.0  # a leader that is silent for longer has hung
 STANDBY_POLL = 1.0
-TRIES = 6  # of a tick that fails by our own fault, before the process gives up
+TRIES = 5  # of a tick that fails by our own fault, before the process gives up
 SERVERS_OWN = ("08", "25", "40", "53", "55", "57", "58")  # SQLSTATE classes that pass by themselves
 
 KEEPALIVE = {
@@ -205,7 +205,7 @@ class Worker:
         self._failures += 1
         if self._failures >= TRIES:
             raise LfSqlError(f"the tick fails: {message}", hint or "see lf-sql verify") from error
-        return min(0.5 * 2**self._failures, 5.0)
+        return min(0.25 * 2**self._failures, 2.0)
 
     def _tick(self, conn: Connection) -> None:
         row = conn.execute(
