@@ -58,7 +58,7 @@ def test_refused(shared_db: psycopg.Connection, filter_: Json, naming: list[str]
 def test_refused_whatever_the_payload(shared_db: psycopg.Connection, payload: str | None) -> None:
     """A false path before the bad one does not hide it."""
     for bad in ({"/a": {"gte": 1}}, {"b": {"eq": 1}}, {"/b": 1}, {"/b": {}}, {"/b~": {"eq": 1}}):
-        for first in ({}, {"/a": {"eq": 1}}, {"": {"eq": 99}}):
+        for first in ({}, {"/a": {"eq": 1}}, {"": {"eq": 99}}, {"": {"eq": 99}, "/a": {"eq": 1}}):
             filter_ = text(first | bad)
             refused(shared_db, "automation.fn_eval_filter(%s::jsonb, %s::jsonb)", filter_, payload)
 

@@ -135,6 +135,7 @@ POLICIES: dict[str, dict[str, Key]] = {
                 f'"{{{UUID}}}"': "no uuid",
                 f'"{UUID[:-1]}g"': "no uuid",
                 '"' + UUID.replace("-", "") + '"': "no uuid",
+                '"' + UUID.replace("-", "", 2) + '"': "no uuid",
             },
             {"mode": "fallback"},
         ),
@@ -307,6 +308,11 @@ def test_nearest(shared_db: psycopg.Connection, word: str, nearest: str) -> None
         "select lenses.fn_nearest(%s, array['id', 'cron_expr', 'timezone', 'interval_ms'])", (word,)
     ).fetchone()
     assert row == (nearest,)
+
+
+def test_nearest_is_blind_to_case_and_separators(shared_db: psycopg.Connection) -> None:
+    row = shared_db.execute("select lenses.fn_nearest('a_b c', array['axbxc', 'A-B-C'])").fetchone()
+    assert row == ("A-B-C",)
 
 
 def test_nearest_of_none(shared_db: psycopg.Connection) -> None:
