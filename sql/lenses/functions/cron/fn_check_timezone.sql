@@ -37,8 +37,8 @@ begin
       when p_timezone is null then 'invalid time zone: it is missing (null)'
       else format('invalid time zone %s', lenses.fn_cron_quote(p_timezone, 100))
     end,
-    detail = 'Only IANA names such as Europe/Berlin or UTC are taken, spelt as in pg_timezone_names; '
-      'no abbreviations, offsets or POSIX strings.',
+    detail = 'Only IANA names such as Europe/Berlin or UTC are taken, spelt as in '
+      'pg_timezone_names; no abbreviations, offsets or POSIX strings.',
     hint = case
       when v_name is not null then format('Write %s.', v_name)
       else lenses.fn_timezone_hint(p_timezone)

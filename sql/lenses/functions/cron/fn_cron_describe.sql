@@ -15,7 +15,9 @@ begin
     when v_days = 'every day' and v_spec.hours = 16777215 and v_spec.is_real_time then ''
     else ', ' || v_days
   end || case
-    when v_spec.is_real_time and not lenses.fn_cron_is_starred(v_spec) then
+    when v_spec.is_real_time and not lenses.fn_cron_is_starred(
+      lenses.fn_cron_values(v_spec.minutes), lenses.fn_cron_values(v_spec.hours)
+    ) then
       ' (a change of the clock can skip or repeat a run)'
     else ''
   end;

@@ -41,7 +41,7 @@ begin
     return case
       when v_is_week_row then lenses.fn_cron_say_values(v_weekdays, v_names)
       else 'on ' || lenses.fn_cron_say_values(
-        v_weekdays, array(select name || 's' from unnest(v_names) as name)
+        v_weekdays, '{Mondays,Tuesdays,Wednesdays,Thursdays,Fridays,Saturdays,Sundays}'
       )
     end || v_in;
   end if;
@@ -58,7 +58,9 @@ begin
             lenses.fn_cron_say_ordinal(v_days[v_day_count] + 1)
           )
         else 'the ' || lenses.fn_cron_say_values(
-          v_days, array(select lenses.fn_cron_say_ordinal(day) from generate_series(1, 31) as day)
+          v_days,
+          '{1st,2nd,3rd,4th,5th,6th,7th,8th,9th,10th,11th,12th,13th,14th,15th,16th,17th,18th,19th,'
+          '20th,21st,22nd,23rd,24th,25th,26th,27th,28th,29th,30th,31st}'
         )
       end
       || ' of ' || case

@@ -22,7 +22,10 @@ declare
   v_is_even boolean := coalesce(v_minute_step * v_minute_count = 60, false);
   v_is_hour_even boolean := coalesce(v_hour_step * v_hour_count = 24, false);
   v_is_row boolean := v_hour_count = 1 or v_hour_step = 1;
-  v_is_starred boolean := lenses.fn_cron_is_starred(p_spec);
+  v_is_starred boolean := lenses.fn_cron_is_starred(v_minutes, v_hours);
+  v_words constant text[] := '{0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,'
+    '26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,'
+    '57,58,59}';
   v_every text;
   v_listed text;
   v_during text;
@@ -35,12 +38,10 @@ begin
       || ' through ' || v_minutes[v_minute_count]
     else
       case v_minute_count when 1 then 'minute ' else 'minutes ' end
-      || lenses.fn_cron_say_values(v_minutes, array(select generate_series(0, 59))::text[])
+      || lenses.fn_cron_say_values(v_minutes, v_words)
   end;
   v_during := case v_hour_count when 1 then ' of the hour ' else ' of the hours ' end
-    || lenses.fn_cron_say_values(
-      v_hours, array(select lpad(hour::text, 2, '0') from generate_series(0, 23) as hour)
-    );
+    || lenses.fn_cron_say_values(v_hours, '{00,01,02,03,04,05,06,07,08,09}' || v_words[11:24]);
 
   if v_is_starred and p_spec.is_real_time then
     if v_hour_count = 24 then

@@ -28,7 +28,7 @@ begin
   if v_step not between 1 and v_size then
     v_step := 1;
   end if;
-  if p_field = 5 or v_step > 1 or v_until = v_low then
+  if p_field = 5 or v_step > 1 then
     select string_agg(
         case
           when v_parts[1] ~ '^[A-Za-z]' then v_names[value - v_low + 1]
@@ -41,15 +41,18 @@ begin
         select place, v_low + (v_from - v_low + place) % v_size as value
           from generate_series(0, (v_until - v_from + v_size) % v_size, v_step) as place
       ) as listed;
-    if v_until = v_low and p_field <> 5 and v_step = 1 then
-      v_list := split_part(p_item, '-', 1) || '-' || v_high || ',' || v_low;
-    end if;
   else
-    v_list := format(
-      '%s-%s,%s-%s', v_parts[1],
-      case when v_parts[1] ~ '^[A-Za-z]' then v_names[v_size] else v_high::text end,
-      case when v_parts[2] ~ '^[A-Za-z]' then v_names[1] else v_low::text end, v_parts[2]
-    );
+    v_list := v_parts[1]
+      || case
+        when v_from = v_high then ''
+        else '-' || case when v_parts[1] ~ '^[A-Za-z]' then v_names[v_size] else v_high::text end
+      end
+      || ','
+      || case
+        when v_until = v_low then ''
+        else case when v_parts[2] ~ '^[A-Za-z]' then v_names[1] else v_low::text end || '-'
+      end
+      || v_parts[2];
   end if;
   return format('Ranges do not wrap around. Split it: write %s.', v_list);
 end;

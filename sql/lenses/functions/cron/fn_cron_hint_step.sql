@@ -14,8 +14,7 @@ begin
     return format('A step is at least 1; write * for every %s.', v_unit);
   elsif length(v_digits) > 6 then
     return format('Steps count within one round of the field; write * for every %s.', v_unit);
-  elsif p_field = 1 and v_digits::integer % 60 = 0 and v_digits::integer / 60 in (1, 2, 3, 4, 6, 8, 12)
-  then
+  elsif p_field = 1 and v_digits in ('60', '120', '180', '240', '360', '480', '720') then
     return format(
       'Steps start anew each hour. For every %s minutes write 0 in the minute field and %s in the '
       'hour field, or use an interval schedule with interval_ms %s.',

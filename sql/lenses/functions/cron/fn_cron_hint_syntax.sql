@@ -59,7 +59,7 @@ begin
   elsif v_item ~ '^\*[0-9]+$|^[0-9]+\*$' then
     return format('Write */%s for every %s, or %s alone.', v_number, v_number, v_number);
   elsif v_item ~ '^\*\*' or v_item ~ '^\*-|-\*' then
-    return 'A star stands alone or before a step, as in * or */5; a range has a value at both ends.';
+    return 'A star stands alone or before a step, as in * or */5; ranges run from value to value.';
   elsif v_item ~ '^/[0-9]+$' then
     return format('Write */%s.', v_number);
   elsif v_item ~ '/.*/|//' then

@@ -25,5 +25,5 @@ end;
 $$;
 
 comment on function lenses.fn_cron_next(text, text, timestamptz, int) is
-  'The next p_n slots of a cron expression strictly after p_after, on the wall clock of p_timezone. '
-  'Raises 22023 for a bad expression or zone.';
+  'The next p_n slots of a cron expression strictly after p_after, on the wall clock of '
+  'p_timezone. Raises 22023 for a bad expression or zone.';

@@ -5,5 +5,6 @@ language sql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select '"' || left(p_text, p_most) || case when length(p_text) > p_most then '...' else '' end || '"'
+  select '"' || left(p_text, p_most)
+    || case when length(p_text) > p_most then '...' else '' end || '"'
 $$;

@@ -54,14 +54,18 @@ begin
       or exists (select 1 from unnest(p_fields) as field where field ~ '[-,/]$|^[-,/].') then
       'Leave no blanks inside a field: write 1-5, 1,2 and */5.'
     when v_count = 6 and p_fields[6] ~ '^[0-9]{4}$' then
-      'Years are not supported; remove the last field: ' || array_to_string(p_fields[1:5], ' ')
+      'Years are not supported; remove the last field: '
+      || replace(array_to_string(p_fields[1:5], ' '), '?', '*')
     when v_count = 6 and p_fields[6] ~ '^[0-9*?,/LW#$-]+$|^[A-Za-z]{3}([-,#].*)?$' then
-      'Seconds are not supported; remove the first field: ' || array_to_string(p_fields[2:6], ' ')
+      'Seconds are not supported; remove the first field: '
+      || replace(array_to_string(p_fields[2:6], ' '), '?', '*')
     when v_count = 7 and p_fields[7] ~ '^[0-9*?,/-]+$' then
       'Seconds and years are not supported; remove the first and the last field: '
-      || array_to_string(p_fields[2:6], ' ')
+      || replace(array_to_string(p_fields[2:6], ' '), '?', '*')
     when v_count > 5 then
       'Write the five fields alone, without a command.'
+    when p_cron_expr ~ '[\n\r\v\f]' then
+      'Only blanks and tabs separate fields, no line breaks.'
     when p_cron_expr ~ '[^\x01-\x7f]' then
       'Only plain ASCII blanks and tabs separate fields.'
     when p_cron_expr ~* 'second|minute|hour|day|^every' then

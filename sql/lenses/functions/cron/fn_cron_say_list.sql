@@ -1,14 +1,16 @@
 -- Words joined as English does it: a, b and c.
 create or replace function lenses.fn_cron_say_list(p_words text[], p_joint text default 'and')
 returns text
-language sql
+language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select case cardinality(p_words)
-    when 1 then p_words[1]
-    else
-      array_to_string(p_words[:cardinality(p_words) - 1], ', ')
-      || ' ' || p_joint || ' ' || p_words[cardinality(p_words)]
-  end
+declare
+  v_count integer := cardinality(p_words);
+begin
+  if v_count = 1 then
+    return p_words[1];
+  end if;
+  return array_to_string(p_words[:v_count - 1], ', ') || ' ' || p_joint || ' ' || p_words[v_count];
+end;
 $$;

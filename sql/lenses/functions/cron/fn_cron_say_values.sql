@@ -1,37 +1,32 @@
 -- Ordered values in words: three or more in a row as "a through b", all else listed.
 -- p_words[i] is the word for value i - 1.
-create or replace function lenses.fn_cron_say_values(
-  p_values integer[],
-  p_words text[],
-  p_joint text default 'and'
-)
+create or replace function lenses.fn_cron_say_values(p_values integer[], p_words text[])
 returns text
-language sql
+language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  with placed as (
-    select value, value - place as run
-      from unnest(p_values) with ordinality as listed (value, place)
-  ),
-  runs as (
-    select min(value) as first, max(value) as last from placed group by run
-  ),
-  spoken as (
-    select
-      first,
-      case
-        when last - first < 2 then p_words[first + 1 : last + 1]
-        else array[p_words[first + 1] || ' through ' || p_words[last + 1]]
-      end as words
-      from runs
-  )
-  select lenses.fn_cron_say_list(
-    array(
-      select word
-        from spoken, unnest(words) with ordinality as listed (word, place)
-        order by first, place
-    ),
-    p_joint
-  )
+declare
+  v_count integer := cardinality(p_values);
+  v_place integer := 1;
+  v_last integer;
+  v_spoken text[] := '{}';
+begin
+  while v_place <= v_count loop
+    v_last := v_place;
+    while v_last < v_count and p_values[v_last + 1] = p_values[v_last] + 1 loop
+      v_last := v_last + 1;
+    end loop;
+    if v_last - v_place >= 2 then
+      v_spoken := v_spoken || (
+        p_words[p_values[v_place] + 1] || ' through ' || p_words[p_values[v_last] + 1]
+      );
+      v_place := v_last + 1;
+    else
+      v_spoken := v_spoken || p_words[p_values[v_place] + 1];
+      v_place := v_place + 1;
+    end if;
+  end loop;
+  return lenses.fn_cron_say_list(v_spoken);
+end;
 $$;

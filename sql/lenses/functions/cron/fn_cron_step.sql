@@ -2,13 +2,18 @@
 -- also for fewer than two.
 create or replace function lenses.fn_cron_step(p_values integer[])
 returns integer
-language sql
+language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select case when min(distance) = max(distance) then min(distance) end
-    from (
-      select p_values[place + 1] - p_values[place] as distance
-        from generate_series(1, cardinality(p_values) - 1) as place
-    ) as neighbours
+declare
+  v_step integer := p_values[2] - p_values[1];
+begin
+  for v_place in 3..cardinality(p_values) loop
+    if p_values[v_place] - p_values[v_place - 1] <> v_step then
+      return null;
+    end if;
+  end loop;
+  return v_step;
+end;
 $$;
