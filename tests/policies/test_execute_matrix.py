@@ -50,7 +50,8 @@ def may(conn: Database, role: str, function: Any) -> bool:
         text = error.diag.message_primary or ""
         if not text.startswith("permission denied"):
             return True
-        assert error.diag.context is None, f"{function.signature} may be called, but: {error}"
+        if error.diag.context:
+            raise AssertionError(f"{function.signature} may be called, but: {error}") from error
         return False
     except psycopg.Error:
         return True

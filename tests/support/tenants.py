@@ -28,6 +28,10 @@ values (%(assignment)s, %(lenser)s, %(workflow)s, 'agent', %(agent)s);
 
 insert into lenses.schedule_calendars (id, lenser_id, name, kind, timezone, dates)
 values (%(calendar)s, %(lenser)s, %(name)s, 'skip_dates', 'UTC', array[date '2030-01-01']);
+insert into lenses.schedule_calendars (id, lenser_id, name, kind, timezone, dates)
+values (
+  %(spare_calendar)s, %(lenser)s, %(name)s || ' spare', 'skip_dates', 'UTC', array[date '2030-01-01']
+);
 insert into lenses.workflow_schedules (
   id, lenser_id, workflow_id, schedule_type, cron_expr, timezone, jitter_ms, calendar_id, description,
   workflow_assignment_id, assignee_type, assignee_id
@@ -58,8 +62,8 @@ values (%(gateway_cron_run)s, %(lenser)s, %(gateway)s, %(gateway_cron)s, 'health
 """
 
 KINDS = (
-    "lenser", "user", "agent", "team", "workflow", "assignment", "calendar", "schedule", "run",
-    "gateway", "gateway_cron", "gateway_cron_run",
+    "lenser", "user", "agent", "team", "workflow", "assignment", "calendar", "spare_calendar", "schedule",
+    "run", "gateway", "gateway_cron", "gateway_cron_run",
 )  # fmt: skip
 
 
