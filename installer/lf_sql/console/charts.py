@@ -49,17 +49,20 @@ class Drift:
 
 
 def drift(slots: Iterable[Mapping[str, Any]]) -> Drift | None:
-    """Bars for the slots that got a run; None where there is none. `slots` is newest first."""
+    """Bars for the slots that got a run, each with its place; None where there is none."""
     lags = [
-        ((slot["created_at"] - slot["run_at"]).total_seconds(), slot)
-        for slot in slots
+        (place, (slot["created_at"] - slot["run_at"]).total_seconds(), slot)
+        for place, slot in enumerate(slots)
         if slot["run_id"] is not None and slot["run_at"] is not None
-    ][::-1]
+    ]
     if not lags:
         return None
-    ordered = sorted(lag for lag, _ in lags)
+    ordered = sorted(lag for _, lag, _ in lags)
     top = max(ordered[-1], 1.0)
-    bars = [Mark(max(100 * max(lag, 0) / top, 2), {**slot, "lag": lag}) for lag, slot in lags]
+    bars = [
+        Mark(max(100 * max(lag, 0) / top, 2), {**slot, "lag": lag, "place": place})
+        for place, lag, slot in lags
+    ]
     return Drift(bars, _quantile(ordered, 0.5), _quantile(ordered, 0.95), ordered[-1], top)
 
 
@@ -118,12 +121,13 @@ class Heat:
 
 
 def heat(cells: Sequence[Mapping[str, Any]]) -> Heat:
-    """Days by hours; the shade grows with the square root, so that quiet hours still differ."""
+    """Days by hours; shades run from the quietest hour that has slots to the busiest."""
     top = max((cell["slots"] for cell in cells), default=0)
+    low = min((cell["slots"] for cell in cells), default=0)
     days: dict[date, list[Mapping[str, Any]]] = {}
     for cell in cells:
-        share = (cell["slots"] / top) ** 0.5 if top else 0
-        shade = 0 if not cell["slots"] else max(1, round(share * 8))
+        share = ((cell["slots"] - low) / (top - low)) ** 0.7 if top > low else 0.3
+        shade = 1 + round(share * 7) if cell["slots"] else 0
         days.setdefault(cell["local_day"], []).append({**cell, "shade": shade})
     busiest = max(cells, key=lambda cell: cell["slots"], default=None) if top else None
     return Heat(list(days.items()), top, sum(cell["slots"] for cell in cells), busiest)

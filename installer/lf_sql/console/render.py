@@ -49,6 +49,11 @@ def pretty(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, default=str, sort_keys=True)
 
 
+def zone(value: str | None) -> Markup:
+    """A zone's name, which may break after its slashes."""
+    return Markup("/<wbr>").join((value or "UTC").replace("_", " ").split("/"))
+
+
 def words(value: str | None) -> str:
     """A status or reason of the database as words."""
     return (value or "").replace("_", " ").lower()
@@ -61,7 +66,7 @@ environment = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-environment.filters |= {"when": when, "span": span, "pretty": pretty, "words": words}
+environment.filters |= {"when": when, "span": span, "pretty": pretty, "words": words, "zone": zone}
 environment.globals |= {"version": __version__}
 
 

@@ -45,11 +45,13 @@ def show(request: Request, conn: Connection) -> Response:
             gateway_id,
         ),
         "runs": rows(
-            conn, "select r.* from public.fn_get_gateway_cron_runs(%s, 30) as r", gateway_id
+            conn, "select r.* from public.fn_get_gateway_cron_runs(%s, 20) as r", gateway_id
         ),
         "operations": OPERATIONS,
     }
-    template = "_gateway.html" if is_partial(request) else "gateway.html"
+    is_runs = request.query_params.get("part") == "runs"
+    part = "_gateway_runs.html" if is_runs else "_gateway.html"
+    template = part if is_partial(request) else "gateway.html"
     return page(request, template, active="gateways", **context)
 
 

@@ -68,7 +68,7 @@ def show(request: Request, conn: Connection) -> Response:
     ticks = rows(
         conn, "select p.* from public.fn_preview_schedule_ticks(%s, %s) as p", schedule_id, TICKS
     )
-    slots = rows(conn, SLOT_HISTORY, schedule_id, SLOTS)
+    slots = rows(conn, SLOT_HISTORY, schedule_id, SLOTS)[::-1]
     calendar = one(conn, CALENDAR, schedule["calendar_id"]) if schedule["calendar_id"] else None
     today = now.date()
     context = {
@@ -76,7 +76,7 @@ def show(request: Request, conn: Connection) -> Response:
         "now": now,
         "ticks": ticks,
         "timeline": charts.timeline(ticks, now),
-        "slots": slots[::-1],
+        "slots": slots,
         "outcomes": charts.OUTCOMES,
         "drift": charts.drift(slots),
         "runs": rows(conn, WAITING, schedule_id),

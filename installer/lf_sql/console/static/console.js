@@ -7,11 +7,11 @@
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
   // Times
-  const sameYear = { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
   const formats = {
-    datetime: new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
-    near: new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
-    weekday: new Intl.DateTimeFormat("en-GB", sameYear),
+    clock: new Intl.DateTimeFormat("en-GB", clock),
+    day: new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short" }),
+    date: new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" }),
     full: new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" }),
   };
 
@@ -28,14 +28,21 @@
     return parts.slice(0, 2).join(" ");
   }
 
+  const midnight = (at) => new Date(at).setHours(0, 0, 0, 0);
+  const days = ["Yesterday", "Today", "Tomorrow"];
+  function stamp(at, now) {
+    const away = Math.round((midnight(at) - midnight(now)) / 86400000);
+    const day = days[away + 1] || (Math.abs(away) < 180 ? formats.day.format(at).replace(",", "") : formats.date.format(at));
+    return `${day} ${formats.clock.format(at)}`;
+  }
+
   function text(time, now) {
     const at = Date.parse(time.dateTime);
     const form = time.dataset.form;
     if (form === "countdown") return at > now ? `in ${span((at - now) / 1000)}` : now - at < 60000 ? "now" : `due ${span((now - at) / 1000)} ago`;
-    if (form === "ago") return now - at < 45000 ? "just now" : now - at < 172800000 ? `${span((now - at) / 1000).replace(/ \d+ s$/, "")} ago` : formats.datetime.format(at);
-    if (form === "weekday") return formats.weekday.format(at);
-    if (Math.abs(at - now) < 518400000) return formats.weekday.format(at);
-    return formats.datetime.format(at);
+    if (form === "ago" && now - at < 45000) return "just now";
+    if (form === "ago" && now - at < 172800000) return `${span((now - at) / 1000).split(" ").slice(0, 2).join(" ")} ago`;
+    return stamp(at, now);
   }
 
   function paint(root = document) {
@@ -52,7 +59,7 @@
   // Refresh: what is live is asked for again while someone looks, and not while he is at work in it.
   function isBusy() {
     const at = document.activeElement;
-    return $("dialog[open]") || $("[data-live] details[open]") || (at && at.closest("[data-live]") && at.matches("input, select, textarea"));
+    return $("dialog[open]") || $("[data-live] details.menu[open]") || (at && at.closest("[data-live]") && at.matches("input, select, textarea"));
   }
   let last = Date.now();
   function refresh() { last = Date.now(); document.body.dispatchEvent(new Event("refresh")); }
