@@ -1,0 +1,140 @@
+"""Two dispatchers and a user at the same moment."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from tests.dispatch.conftest import MONDAY, House, at
+from tests.support.database import wait_until
+
+
+def waits_for_lock(house: House, pid: int) -> bool:
+    return house.db.value(
+        "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s", [pid]
+    )
+
+
+def test_a_second_dispatcher_skips_what_the_first_holds(house: House) -> None:
+    schedules = [house.make_schedule("0 9 * * *") for _ in range(4)]
+    with house.db.another() as first, house.db.another() as second:
+        with first.transaction():
+            assert first.value(
+                "select lenses.fn_dispatch_scheduled_workflows(%s, 2)", [MONDAY]
+            ) == 2  # fmt: skip
+            second.execute("set lock_timeout = '2s'")
+            assert second.value(
+                "select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]
+            ) == 2  # fmt: skip
+    assert all(house.slots(schedule) == [MONDAY] for schedule in schedules)
+    assert house.tick(MONDAY) == 0
+
+
+@pytest.mark.parametrize("dispatchers", [2, 8])
+def test_many_dispatchers_double_nothing_and_lose_nothing(house: House, dispatchers: int) -> None:
+    house.db.execute(
+        "insert into lenses.workflow_schedules (workflow_id, cron_expr, approval_policy, start_at) "
+        "select %s, '* * * * *', %s, %s from generate_series(1, 200)",
+        [house.workflow, '{"requiresApproval": false}', MONDAY],
+    )
+    start = threading.Barrier(dispatchers)
+    counts: list[int] = []
+
+    def dispatch() -> None:
+        with house.db.another() as conn:
+            for minute in range(5):
+                start.wait()
+                counts.append(
+                    conn.value(
+                        "select lenses.fn_dispatch_scheduled_workflows(%s)", [at(minute)]
+                    )
+                )
+
+    threads = [threading.Thread(target=dispatch) for _ in range(dispatchers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    house.tick(at(4))
+    runs = house.db.row(
+        "select count(*) as n, count(distinct (schedule_id, scheduled_for)) as slots "
+        "from lenses.workflow_runs"
+    )
+    assert (runs.n, runs.slots) == (1000, 1000)
+
+
+def test_a_row_that_a_user_holds_is_left_for_the_next_tick(house: House) -> None:
+    held = house.make_schedule("0 9 * * *")
+    free = house.make_schedule("0 9 * * *")
+    with house.db.another() as user:
+        with user.transaction():
+            user.execute(
+                "select from lenses.workflow_schedules where id = %s for update", [held]
+            )
+            assert house.tick(MONDAY) == 1
+        assert house.slots(held) == []
+        assert house.slots(free) == [MONDAY]
+        assert house.tick(at(1)) == 1
+    assert house.slots(held) == [MONDAY]
+    assert house.schedule(held).failure_count == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update lenses.workflow_schedules set description = 'mine' where id = %s",
+        "update lenses.workflow_schedules set cron_expr = '0 17 * * *' where id = %s",
+        "update lenses.workflow_schedules set is_active = false, paused_at = now() where id = %s",
+        "delete from lenses.workflow_schedules where id = %s",
+    ],
+    ids=["describe", "move", "pause", "delete"],
+)
+def test_a_users_change_during_a_tick_waits_and_stands(house: House, change: str) -> None:
+    schedule = house.make_schedule("0 9 * * *")
+    with house.db.another() as ticker, house.db.another() as user:
+        pid = user.info.backend_pid
+        done = threading.Thread(target=lambda: user.execute(change, [schedule]))
+        with ticker.transaction():
+            ticker.execute("select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY])
+            done.start()
+            wait_until(lambda: waits_for_lock(house, pid))
+        done.join()
+    rows = house.db.rows("select * from lenses.workflow_schedules where id = %s", [schedule])
+    if change.startswith("delete"):
+        assert rows == []
+        [run] = house.db.rows("select * from lenses.workflow_runs")
+        assert (run.schedule_id, run.triggered_by) == (None, str(schedule))
+        return
+    [row] = rows
+    assert row.last_dispatch_status == "dispatched"
+    assert (row.description == "mine") == ("description" in change)
+    assert row.is_active == ("is_active" not in change)
+    if "cron_expr" in change:
+        assert row.next_run_at.hour == 17
+    house.play(at(1), at(3))
+    assert len(house.slots(schedule)) == 1
+
+
+def test_a_schedule_that_was_paused_meanwhile_is_not_dispatched(house: House) -> None:
+    """The pause commits while the tick waits to look: the row is judged as it is now."""
+    schedule = house.make_schedule("0 9 * * *")
+    house.set(schedule, is_active=False)
+    assert house.tick(MONDAY) == 0
+    assert house.slots(schedule) == []
+
+
+def test_a_tick_never_waits_for_a_user(house: House) -> None:
+    for _ in range(3):
+        house.make_schedule("0 9 * * *")
+    with house.db.another() as user, house.db.another() as ticker:
+        with user.transaction():
+            user.execute("update lenses.workflow_schedules set description = 'held'")
+            ticker.execute("set lock_timeout = '500ms'")
+            assert ticker.value(
+                "select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]
+            ) == 0  # fmt: skip
+        assert ticker.value(
+            "select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY + timedelta(seconds=1)]
+        ) == 3  # fmt: skip
