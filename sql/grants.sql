@@ -243,3 +243,21 @@ grant execute on function
 to authenticated;
 grant select on lenses.schedule_slots to authenticated, service_role;
 grant execute on function lenses.fn_slot_key(uuid, timestamptz) to authenticated, service_role;
+
+-- Drivers and operators: the tick by the server's clock, the preview of any schedule, the cron language.
+
+grant execute on procedure lenses.sp_dispatch_tick() to service_role;
+grant execute on function
+  lenses.fn_tick_begin(text, integer),
+  lenses.fn_tick_step(bigint),
+  lenses.fn_tick_end(bigint, text),
+  public.fn_dispatch_tick(),
+  lenses.fn_preview_schedule_ticks(uuid, integer, interval),
+  lenses.fn_cron_parse(text),
+  lenses.fn_cron_is_valid(text),
+  lenses.fn_cron_matches_now(text, timestamptz, text),
+  lenses.fn_cron_next_after(text, text, timestamptz),
+  lenses.fn_cron_next(text, text, timestamptz, integer),
+  lenses.fn_cron_describe(text),
+  lenses.fn_cron_build(jsonb)
+to service_role;

@@ -51,15 +51,15 @@ def test_its_owner_may(name: str, rooms: Database) -> None:
     call_as(rooms, ALICE, name)
 
 
-@pytest.mark.parametrize("claims", NOBODY.values(), ids=list(NOBODY))
 @pytest.mark.parametrize("name", sorted(CALLS.keys() - SAME_FOR_ALL))
-def test_nobody_may_not(name: str, claims: str, rooms: Database) -> None:
+def test_nobody_may_not(name: str, rooms: Database) -> None:
     """A01, A02, A03: refused as such whatever stands in the claims, before anything is looked up."""
-    with (
-        pytest.raises(psycopg.errors.InsufficientPrivilege),
-        acting(rooms, "authenticated", claims),
-    ):
-        call(rooms, name, arguments(name, ALICE))
+    for claims in NOBODY.values():
+        with (
+            pytest.raises(psycopg.errors.InsufficientPrivilege),
+            acting(rooms, "authenticated", claims),
+        ):
+            call(rooms, name, arguments(name, ALICE))
 
 
 def refusal(conn: Database, name: str, argument: str, value: str) -> tuple[str | None, ...]:
