@@ -253,6 +253,7 @@ grant execute on function
   lenses.fn_tick_end(bigint, text),
   public.fn_dispatch_tick(),
   lenses.fn_preview_schedule_ticks(uuid, integer, interval),
+  public.fn_preview_schedule_ticks(uuid, integer, interval),
   lenses.fn_cron_parse(text),
   lenses.fn_cron_is_valid(text),
   lenses.fn_cron_matches_now(text, timestamptz, text),
