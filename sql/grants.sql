@@ -253,12 +253,7 @@ grant execute on function
   lenses.fn_tick_end(bigint, text),
   public.fn_dispatch_tick(),
   lenses.fn_preview_schedule_ticks(uuid, integer, interval),
-  public.fn_preview_schedule_ticks(uuid, integer, interval),
-  lenses.fn_cron_parse(text),
-  lenses.fn_cron_is_valid(text),
-  lenses.fn_cron_matches_now(text, timestamptz, text),
-  lenses.fn_cron_next_after(text, text, timestamptz),
-  lenses.fn_cron_next(text, text, timestamptz, integer),
-  lenses.fn_cron_describe(text),
-  lenses.fn_cron_build(jsonb)
+  public.fn_cron_build(jsonb),
+  public.fn_cron_describe(text),
+  public.fn_cron_preview(text, text, int)
 to service_role;
