@@ -12,8 +12,17 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-UNITS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d|w)")
+UNITS = {
+    "ms": 0.001,
+    "s": 1,
+    "m": 60,
+    "min": 60,
+    "h": 3600,
+    "d": 86400,
+    "w": 604800,
+    "y": 31_622_400,
+}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d|w|y)")
 
 
 def duration(text: str) -> timedelta | None:
@@ -30,12 +39,17 @@ class Duration(click.ParamType):
 
     name = "duration"
 
+    def __init__(self, most: str = "10y") -> None:
+        self.most = most
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
         found = duration(str(value))
         if found is None:
             self.fail(f"{value!r} is no duration: write 6h, 90m, 1h30m or 30s", param, ctx)
+        if found > duration(self.most):  # type: ignore[operator]
+            self.fail(f"{value} is too long: at most {self.most}", param, ctx)
         return round(found.total_seconds() * 1000)
 
 

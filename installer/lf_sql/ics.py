@@ -54,7 +54,7 @@ def _events(calendar: Any, first: date, last: date) -> list[Any]:
     except ImportError:
         raise LfSqlError(
             "this file has recurring events: expanding them needs recurring-ical-events (LGPL)",
-            "pip install recurring-ical-events",
+            "pip install 'lf-sql[recurring]'",
         ) from None
     try:
         expanded = recurring_ical_events.of(calendar).between(first, last + timedelta(days=1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +19,8 @@ from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
 
 Row = Mapping[str, Any]
+
+_IN_A_LINE = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r"}
 
 
 @dataclass
@@ -123,10 +124,11 @@ def emit(
     if options().as_json:
         click.echo(json.dumps([dict(row) for row in rows], default=_plain, indent=2))
     elif not sys.stdout.isatty():
-        out = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
         if columns:
-            out.writerow(columns)
-        out.writerows([_cell(row.get(name)) for name in columns] for row in rows)
+            click.echo("\t".join(columns))
+        for row in rows:  # nothing is quoted, so that `cut` and `read` get what is there
+            cells = (_cell(row.get(name)).translate(_IN_A_LINE) for name in columns)
+            click.echo("\t".join(cells))
     elif not rows:
         click.echo(empty)
     else:

@@ -50,7 +50,9 @@ MISSED = click.Choice(["skip", "run_once", "backfill", "spread"])
 @click.option("--team", help="Assignee: a team.", shell_complete=complete("team"))
 @click.option("--start", "start_at", type=Instant(1), help="First instant of its window.")
 @click.option("--end", "end_at", type=Instant(1), help="Last instant of its window.")
-@click.option("--jitter", "jitter_ms", type=Duration(), help="Spread by up to plus or minus this.")
+@click.option(
+    "--jitter", "jitter_ms", type=Duration("1d"), help="Spread by up to plus or minus this."
+)
 @click.option("--inputs", "inputs_template", type=Json(), help="Inputs of its runs: JSON, @FILE.")
 @click.option("--rotation", "inputs_rotation", type=Json(), help="Inputs to take in turn: [...].")
 @click.option("--condition", "pre_dispatch_condition", type=Json(), help="Dispatch only if true.")

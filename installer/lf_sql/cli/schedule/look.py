@@ -14,6 +14,12 @@ from lf_sql.tenant import as_asked, as_owner_of, find, one
 
 ID = click.argument("schedule", metavar="ID", shell_complete=complete("schedule"))
 
+FIRST = (  # of what `show` prints
+    *("id", "description", "workflow_title", "status", "english", "cron_expr", "interval_ms"),
+    *("timezone", "next_run_at", "next_slots", "calendar_name", "last_run_at"),
+    *("last_dispatch_status", "last_error_message", "last_completed_at", "last_result"),
+)
+
 LIST = """
 select
   s.id, w.title as workflow,
@@ -61,7 +67,15 @@ def show(schedule: str) -> None:
     """One schedule: everything about it, its next slots and its last runs."""
     with as_owner_of("schedule", schedule) as (conn, found):
         row = one(conn, "select public.fn_get_workflow_schedule(%s) as schedule", [found.id])
-    emit_one(row["schedule"])
+    found_row: dict[str, Any] = row["schedule"]
+    if not options().as_json:
+        order = {name: n for n, name in enumerate(FIRST)}
+        found_row = {
+            name: value
+            for name, value in sorted(found_row.items(), key=lambda p: (order.get(p[0], 99), p[0]))
+            if value not in (None, "", [], {})
+        }
+    emit_one(found_row)
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql schedule history 3f2a --limit 20")
