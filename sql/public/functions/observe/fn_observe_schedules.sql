@@ -60,7 +60,7 @@ begin
     case when s.status = 'enabled' then s.next_run_at end, s.last_run_at, s.last_status, s.assignee, s.label
   from schedules as s
   inner join english as e
-    on e.cron_expr = s.cron_expr or (e.cron_expr is null and s.cron_expr is null and e.interval_ms = s.interval_ms)
+    on coalesce(e.cron_expr, e.interval_ms::text) = coalesce(s.cron_expr, s.interval_ms::text)
   order by s.resource, s.resource_type, s.created_at, s.schedule_id;
 end;
 $$;
