@@ -1,5 +1,6 @@
 -- The gate of every door, in every replication mode. Who is trusted is seen here, as the caller: the
--- functions themselves run as their owner.
+-- functions themselves run as their owner. A transition by lf_sql_engine that has numbered its event itself
+-- is one of a claim or a completion, which write it, and passes.
 
 create or replace trigger workflow_runs_admit
 before insert on lenses.workflow_runs
@@ -16,7 +17,10 @@ execute function lenses.tg_workflow_runs_record();
 create or replace trigger workflow_runs_guard_engine
 before update on lenses.workflow_runs
 for each row
-when (current_user = 'lf_sql_engine' and old.status <> new.status)
+when (
+  current_user = 'lf_sql_engine' and old.status <> new.status
+  and old.last_event_seq = new.last_event_seq
+)
 execute function lenses.tg_workflow_runs_guard('engine');
 
 create or replace trigger workflow_runs_guard_other
@@ -25,21 +29,7 @@ for each row
 when (current_user <> 'lf_sql_engine' and old.* is distinct from new.*)
 execute function lenses.tg_workflow_runs_guard('other');
 
-create or replace trigger workflow_runs_follow_engine
-after update on lenses.workflow_runs
-for each row
-when (current_user = 'lf_sql_engine' and old.status <> new.status)
-execute function lenses.tg_workflow_runs_follow('engine');
-
-create or replace trigger workflow_runs_follow_other
-after update on lenses.workflow_runs
-for each row
-when (current_user <> 'lf_sql_engine' and old.status <> new.status)
-execute function lenses.tg_workflow_runs_follow('other');
-
 alter table lenses.workflow_runs enable always trigger workflow_runs_admit;
 alter table lenses.workflow_runs enable always trigger workflow_runs_record;
 alter table lenses.workflow_runs enable always trigger workflow_runs_guard_engine;
 alter table lenses.workflow_runs enable always trigger workflow_runs_guard_other;
-alter table lenses.workflow_runs enable always trigger workflow_runs_follow_engine;
-alter table lenses.workflow_runs enable always trigger workflow_runs_follow_other;

@@ -17,7 +17,6 @@ declare
   v_lenser_id uuid;
   v_seq integer;
 begin
-  perform lenses.fn_check_claimant(p_worker_id, null);
   if p_event_type is null or p_event_type !~ '^[a-z][a-z0-9_.]{0,199}$'
     or p_event_type ~ '^(run|team_run|approval)[._]'
   then

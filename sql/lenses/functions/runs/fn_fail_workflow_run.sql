@@ -15,7 +15,6 @@ as $$
 declare
   v_run lenses.workflow_runs;
 begin
-  perform lenses.fn_check_claimant(p_worker_id, null);
   if p_cause is null or p_cause !~ '\S' or char_length(p_cause) > 200 then
     raise exception 'p_cause must be 1 to 200 characters, not %',
       coalesce('"' || left(p_cause, 60) || '"', 'NULL')
@@ -23,7 +22,7 @@ begin
         hint = 'timeout, provider_error, rate_limit, contract_violated, or a cause of your own.';
   end if;
   v_run := lenses.fn_lock_run(p_run_id);
-  if v_run.status is distinct from 'running' or v_run.worker_id <> p_worker_id
+  if v_run.status is distinct from 'running' or v_run.worker_id is distinct from p_worker_id
     or v_run.lease_expires_at <= now()
   then
     return false;

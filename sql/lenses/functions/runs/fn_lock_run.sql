@@ -6,6 +6,7 @@ returns lenses.workflow_runs
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_run lenses.workflow_runs;

@@ -10,7 +10,7 @@ begin
   loop
     v_deleted := lenses.fn_purge_history_batch(pg_catalog.now(), 2000);
     commit;
-    exit when v_deleted = 0;
+    exit when v_deleted operator(pg_catalog.=) 0;
   end loop;
 end
 $$;

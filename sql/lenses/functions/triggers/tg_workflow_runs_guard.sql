@@ -1,12 +1,14 @@
 -- owner: lf_sql_engine
 -- The state machine of a run, for every role. tg_argv[0] says who changes the row, engine or other: the
 -- trigger's WHEN saw it as the caller, here current_user is the owner. What would start a run past
--- its owner leaves the row as it was and is recorded; any other illegal change is 22023.
+-- its owner leaves the row as it was and is recorded; any other illegal change is 22023. The event and what
+-- else follows is written here too: the row is locked, and no other trigger of ours comes after.
 create or replace function lenses.tg_workflow_runs_guard()
 returns trigger
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_attempt text;
@@ -64,9 +66,9 @@ begin
     if new.started_at is not distinct from old.started_at then
       new.started_at := now();
     end if;
-    return new;
+  else
+    new.lease_expires_at := null;
   end if;
-  new.lease_expires_at := null;
   if new.status in ('pending', 'pending_approval') then
     new.worker_id := null;
   end if;
@@ -74,13 +76,14 @@ begin
     new.needs_approval := true;
     new.approval_expires_at := now()
       + (new.policies #>> '{approval_policy,expiresAfterMs}')::bigint * interval '1 millisecond';
-  elsif new.status <> 'pending' then
+  elsif new.status not in ('pending', 'running') then
     new.completed_at := coalesce(new.completed_at, now());
     if not new.metadata ? 'result' and new.status <> 'completed' then
       new.metadata := new.metadata || jsonb_build_object('result', lenses.fn_run_result(
         new.status, case when new.status = 'timed_out' then 'timeout' else new.status end, null));
     end if;
   end if;
+  perform lenses.fn_follow_run(old, new, tg_argv[0] = 'engine');
   return new;
 end
 $$;

@@ -1,0 +1,26 @@
+-- owner: lf_sql_engine
+-- How many more runs of a schedule with a limit may start now, for the transaction that holds its row in
+-- lenses.schedule_due from here on; 0 where another one has it.
+create or replace function lenses.fn_claimable_runs(p_schedule_id uuid)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform from lenses.schedule_due as d
+  where d.schedule_id = p_schedule_id
+  for no key update skip locked;
+  if not found then
+    return 0;
+  end if;
+  update lenses.schedule_due as d set due_at = d.due_at where d.schedule_id = p_schedule_id;
+  return (
+    select coalesce(s.max_in_flight, 1000000) - (
+      select count(*)
+      from lenses.workflow_runs as x
+      where x.schedule_id = s.id and x.status = 'running' and x.lease_expires_at > now())
+    from lenses.workflow_schedules as s
+    where s.id = p_schedule_id);
+end
+$$;
