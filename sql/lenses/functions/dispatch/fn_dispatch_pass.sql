@@ -4,6 +4,8 @@
 -- Locks: due row and schedule row, both or neither, SKIP LOCKED: it never waits for a user, and a
 -- user's change of the same moment stands. Schedules with nothing late come first; those with a
 -- backlog come in smaller batches, since each may hold many slots.
+-- The planner settings hold for all that is done below: a batch is look-ups by key, and must stay so
+-- whatever the statistics say of the moment.
 create or replace function lenses.fn_dispatch_pass(
   p_tick_id bigint,
   p_now timestamptz,
@@ -14,6 +16,8 @@ returns integer
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_settings lenses.dispatch_settings;

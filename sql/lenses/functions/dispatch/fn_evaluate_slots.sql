@@ -3,6 +3,7 @@
 -- p_mode: tick; preview (looks at runs as they are now, in every row); backfill (no overlap guard);
 -- manual (slot NULL: guards 0, 3 and 5 only). Guards in their order, the first that says no names the
 -- reason; a condition is asked once a schedule, and only where the guards before it let a slot pass.
+-- The planner settings keep the plan to index look-ups, however its estimates fall.
 create or replace function lenses.fn_evaluate_slots(
   p_candidates lenses.slot_candidate[],
   p_now timestamptz,
@@ -14,6 +15,8 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
+set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_settings lenses.dispatch_settings;
@@ -97,13 +100,14 @@ begin
             where r.schedule_id = s.id and r.status in ('pending_approval', 'pending', 'running'))
           then 'overlap_in_flight'
         when v.cycle is not null then 'cycle_detected'
-        when g.slot is not null and (
-          exists (
-            select from lenses.workflow_runs as r
-            where r.schedule_id = g.schedule_id and r.scheduled_for = g.slot)
-          or exists (
-            select from lenses.workflow_runs as r where r.idempotency_key = g.slot_key))
-          then 'schedule_slot_exists'
+        when g.slot is not null and coalesce(
+          (
+            select r.id from lenses.workflow_runs as r
+            where r.idempotency_key = g.slot_key limit 1),
+          (
+            select r.id from lenses.workflow_runs as r
+            where r.schedule_id = g.schedule_id and r.scheduled_for = g.slot limit 1)
+        ) is not null then 'schedule_slot_exists'
         when p_mode = 'tick' and g.kind = 'battle' and b.battles_left
           < count(*) filter (where g.gate is null and q.failure is null)
             over (partition by case when g.kind = 'battle' then g.assignee_id end order by g.ord)

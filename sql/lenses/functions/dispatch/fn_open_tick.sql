@@ -6,6 +6,8 @@ returns bigint
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_tick_id bigint;

@@ -11,8 +11,19 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_schedule_ids uuid[];
   v_run_id uuid;
 begin
+  v_schedule_ids := array(
+    select s.id
+    from unnest(p_decisions) as d
+    inner join lenses.workflow_schedules as s on s.id = d.schedule_id
+    cross join lenses.dispatch_settings as x
+    where d.decision = 'dispatch' and s.max_in_flight is not null
+      and coalesce(s.on_overlap, x.default_on_overlap) = 'replace');
+  if cardinality(v_schedule_ids) = 0 then
+    return;
+  end if;
   for v_run_id in
     select r.id
     from (
@@ -24,13 +35,9 @@ begin
           order by f.created_at desc, f.scheduled_for desc nulls last, f.id
         ) as newest_first
       from lenses.workflow_schedules as s
-      cross join lenses.dispatch_settings as x
       inner join lenses.workflow_runs as f
         on f.schedule_id = s.id and f.status in ('pending_approval', 'pending', 'running')
-      where coalesce(s.on_overlap, x.default_on_overlap) = 'replace'
-        and s.max_in_flight is not null
-        and s.id in (
-          select d.schedule_id from unnest(p_decisions) as d where d.decision = 'dispatch')
+      where s.id = any (v_schedule_ids)
     ) as r
     where r.newest_first > r.max_in_flight
     order by r.id
