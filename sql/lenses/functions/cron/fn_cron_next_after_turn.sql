@@ -69,7 +69,12 @@ begin
         return to_timestamp(((v_turn - 3514446720) * 60)::float8);
       end if;
     end if;
-    v_after := lenses.fn_cron_next_transition(v_zone, v_turn, v_next);
+    -- at a full hour, as a rule
+    v_after := v_next - v_next % 60;
+    if lenses.fn_cron_wall_minute(v_zone, v_after) <> v_after + v_seen - v_next
+      or lenses.fn_cron_wall_minute(v_zone, v_after - 1) <> v_after - 1 + v_offset then
+      v_after := lenses.fn_cron_next_transition(v_zone, v_turn, v_next);
+    end if;
     v_offset := v_seen - v_next;
     v_wall := v_after + v_offset - 1;
   end loop;
