@@ -38,7 +38,7 @@ begin
   end if;
   new.dates := array(select distinct d.day from unnest(new.dates) as d (day) order by d.day);
   if tg_op = 'UPDATE' then
-    if new.lenser_id is distinct from old.lenser_id and not old.is_seed then
+    if new.lenser_id <> old.lenser_id then
       raise exception using errcode = '22023',
         message = format('calendar "%s" cannot go to another lenser', left(old.name, 60)),
         hint = 'Create one of his own with the same dates.';

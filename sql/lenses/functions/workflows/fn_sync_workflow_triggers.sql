@@ -27,6 +27,7 @@ begin
     where t.value ->> 'type' = 'schedule_based'
     order by t.value ->> 'id'
   loop
+    perform lenses.fn_check_text(v_entry ->> 'id', 'trigger id', 200);
     select jsonb_object_agg(k.key, null::text) into v_dropped
     from jsonb_array_elements(p_old_definition -> 'triggers') as t
     cross join lateral jsonb_object_keys(t.value) as k (key)

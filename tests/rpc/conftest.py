@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.rpc.callers import Caller
+from tests.support.database import Database, Tenant
+
+
+@pytest.fixture
+def alice(db: Database, tenant: Callable[..., Tenant]) -> Caller:
+    return Caller(db, tenant("alice"))
+
+
+@pytest.fixture
+def bob(db: Database, tenant: Callable[..., Tenant]) -> Caller:
+    return Caller(db, tenant("bob"))
+
+
+@pytest.fixture
+def nobody(db: Database) -> Caller:
+    return Caller(db, None)
+
+
+@pytest.fixture
+def operator(db: Database) -> Caller:
+    return Caller(db, None, "service_role")
