@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qsl
 
@@ -112,6 +113,7 @@ def field_of(message: str) -> str:
 
 
 def _guarded(work: Callable[..., Response], request: Request, *args: Form) -> Response:
+    request.state.started = time.monotonic()
     try:
         return work(request, *args)
     except DatabaseGoneError:

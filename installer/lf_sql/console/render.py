@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from lf_sql import __version__
 
 HERE = Path(__file__).parent
+LIVE = 5  # seconds between two looks at what is live
 
 _SPANS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
@@ -70,11 +72,17 @@ environment.filters |= {"when": when, "span": span, "pretty": pretty, "words": w
 environment.globals |= {"version": __version__}
 
 
+def pace(took: float) -> int:
+    """Seconds until a page asks again: what was slow to make is asked for less often."""
+    return max(LIVE, round(took * 20))
+
+
 def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
     """A template, with what every page knows."""
     state = request.app.state
+    took = time.monotonic() - getattr(request.state, "started", time.monotonic())
     text = environment.get_template(template).render(
-        csrf=state.gate.csrf, tenant=state.tenant, path=request.url.path, **context
+        csrf=state.gate.csrf, tenant=state.tenant, pace=pace(took), **context
     )
     return HTMLResponse(text, status)
 

@@ -53,7 +53,7 @@ select
 
 # Where a new interval schedule's slots would lie: anchored at this minute.
 INTERVAL_SLOTS = """
-select i.ms, w.slot, to_char(w.slot at time zone 'UTC', 'Dy DD Mon, HH24:MI') as wall
+select i.ms, w.slot, to_char(w.slot at time zone 'UTC', 'Dy FMDD Mon HH24:MI') as wall
 from (select %s::bigint as ms) as i
 cross join generate_series(1, 5) as k
 cross join lateral (
@@ -183,7 +183,7 @@ def preview(request: Request, conn: Connection, form: Form) -> Response:
     found = one(conn, "select public.fn_cron_describe(%s) as english", expr)
     slots = rows(
         conn,
-        "select p.slot, to_char(p.slot at time zone %s, 'Dy DD Mon, HH24:MI') as wall "
+        "select p.slot, to_char(p.slot at time zone %s, 'Dy FMDD Mon HH24:MI') as wall "
         "from public.fn_cron_preview(%s, %s, 5) as p (slot)",
         zone,
         expr,

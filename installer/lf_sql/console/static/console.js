@@ -1,7 +1,7 @@
 "use strict";
 // Times in the viewer's zone, countdowns, refresh, the lost-connection banner, toasts, errors beside fields.
 (() => {
-  const LIVE = 5000, SLOW = 30000, HEAL = 1500;
+  const HEAL = 1500;
   const $ = (selector, root = document) => root.querySelector(selector);
   const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
@@ -61,13 +61,13 @@
     const at = document.activeElement;
     return $("dialog[open]") || $("[data-live] details.menu[open]") || (at && at.closest("[data-live]") && at.matches("input, select, textarea"));
   }
+  function pace() { return 1000 * Math.max(...$$("[data-live]").map((part) => Number(part.dataset.pace)), $("[data-live]") ? 0 : Infinity); }
   let last = Date.now();
   function refresh() { last = Date.now(); document.body.dispatchEvent(new Event("refresh")); }
   setInterval(() => {
-    const pause = $("[data-live][data-slow]") ? SLOW : LIVE;
-    if (!document.hidden && !lost && $("[data-live]") && Date.now() - last >= pause && !isBusy()) refresh();
+    if (!document.hidden && !lost && Date.now() - last >= pace() && !isBusy()) refresh();
   }, 1000);
-  document.addEventListener("visibilitychange", () => { if (!document.hidden && Date.now() - last > LIVE && !isBusy()) refresh(); });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && Date.now() - last > pace() && !isBusy()) refresh(); });
 
   // A lost connection: a banner until the server answers again.
   let lost = false;
