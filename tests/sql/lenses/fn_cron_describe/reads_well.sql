@@ -22,7 +22,8 @@ select is(
 
 select is(
   lenses.fn_cron_describe('0 16 */2 * SAT'),
-  'At 16:00, on every 2nd day from the 1st through the 31st of every month, but only if it is also a Saturday',
+  'At 16:00, on every 2nd day from the 1st through the 31st of every month, '
+  'but only if it is also a Saturday',
   'both days'
 );
 

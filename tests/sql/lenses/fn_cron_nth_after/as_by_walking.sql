@@ -9,7 +9,9 @@ select is(
 );
 
 select is(
-  lenses.fn_cron_nth_after(lenses.fn_cron_parse('*/7 1-3 * * *'), 'America/New_York', '2024-10-30 00:00+00', 200),
+  lenses.fn_cron_nth_after(
+    lenses.fn_cron_parse('*/7 1-3 * * *'), 'America/New_York', '2024-10-30 00:00+00', 200
+  ),
   (
     select max(slot)
       from lenses.fn_cron_next(
