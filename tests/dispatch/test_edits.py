@@ -36,7 +36,12 @@ def test_an_edit_never_fires_a_past_slot(house: House, edit: dict[str, Any]) -> 
     now = house.db.value("select now()")
     assert house.schedule(schedule).next_run_at > now
     assert house.tick(now) == 0
-    assert house.skips(schedule) == [("schedule_edited", slot)]
+    [gone] = house.db.rows(
+        "select * from lenses.schedule_slots where schedule_id = %s", [schedule]
+    )
+    assert (gone.status, gone.reason, gone.run_at) == ("SKIPPED", "schedule_edited", slot)
+    assert gone.slot_count in (6, 7)
+    assert now - timedelta(minutes=5) < gone.run_at_last <= now
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ select
   coalesce((l.payload -> 'detail' ->> 'first')::timestamptz, x.slot),
   x.slot,
   coalesce((l.payload -> 'detail' ->> 'count')::bigint, 1),
-  case when l.payload ->> 'reason' <> 'missed' then lenses.fn_slot_key(l.schedule_id, x.slot) end,
+  case when coalesce((l.payload -> 'detail' ->> 'count')::bigint, 1) = 1
+    then lenses.fn_slot_key(l.schedule_id, x.slot) end,
   case l.action_type when 'schedule_failed' then 'FAILED' else 'SKIPPED' end,
   l.payload ->> 'reason',
   null::uuid,

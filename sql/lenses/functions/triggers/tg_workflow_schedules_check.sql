@@ -43,9 +43,7 @@ begin
     end if;
   elsif v_is_rule_changed then
     if v_old.is_active and v_old.next_run_at <= v_now then
-      insert into agents.action_logs (lenser_id, schedule_id, action_type, payload, occurred_at)
-      values (new.lenser_id, new.id, 'schedule_skipped', jsonb_build_object(
-        'reason', 'schedule_edited', 'scheduled_for', v_old.next_run_at), v_now);
+      perform lenses.fn_log_edited(v_old, v_now);
     end if;
     new := lenses.fn_forget_backlog(new);
     new.next_run_at := lenses.fn_next_slot(
