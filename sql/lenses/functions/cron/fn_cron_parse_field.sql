@@ -41,11 +41,14 @@ begin
       v_from := v_low;
       v_until := v_end;
     else
-      v_from := lenses.fn_cron_value(p_field, v_first);
+      v_from := case
+        when length(v_first) < 3 then v_first::integer
+        else lenses.fn_cron_value(p_field, v_first)
+      end;
       v_until := case
-        when v_last <> '' then lenses.fn_cron_value(p_field, v_last)
-        when v_step_text <> '' then greatest(v_from, v_end)
-        else v_from
+        when v_last = '' then case when v_step_text = '' then v_from else greatest(v_from, v_end) end
+        when length(v_last) < 3 then v_last::integer
+        else lenses.fn_cron_value(p_field, v_last)
       end;
       if p_field = 5 and v_last ~ '^[Ss]' and v_until = 0 and v_first !~ '^[Ss][Uu]' then
         v_until := 7;
@@ -61,7 +64,10 @@ begin
 
     v_step := 1;
     if v_step_text <> '' then
-      v_step := lenses.fn_cron_value(0, v_step_text);
+      v_step := case
+        when length(v_step_text) < 3 then v_step_text::integer
+        else lenses.fn_cron_value(0, v_step_text)
+      end;
       if v_step not between 1 and v_high then
         perform lenses.fn_cron_refuse_item(p_cron_expr, p_field, v_item, 'step');
       end if;
