@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.database import Database, connect
+from tests.support.database import Database
 from tests.support.setups import NAMES, Setup, SupabaseSetup
 from tests.support.state import State
 
@@ -27,7 +27,7 @@ def setup(request: pytest.FixtureRequest, setups: dict[str, Setup]) -> Setup:
 
 @pytest.fixture(scope="session")
 def _populated(setup: Setup) -> Iterator[Database]:
-    with connect(setup.dsn(setup.populated)) as conn:
+    with setup.database() as conn:
         yield conn
 
 

@@ -39,7 +39,7 @@ class Setup:
 
     @cached_property
     def populated(self) -> str:
-        """An installed database with ALICE and BOB in it; for transactions that roll back."""
+        """An installed database with ALICE and BOB in it; only copied from."""
         name = self._state.create(f"{self.name}_two_tenants", self._state.template)
         with connect(self.dsn(name)) as conn:
             stranger(conn)
