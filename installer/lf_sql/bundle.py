@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -172,14 +173,24 @@ def _migrations(root: Path) -> Iterator[Migration]:
 
 
 def _sources(root: Path) -> Iterator[Source]:
-    for layer, kind in LAYERS.items():
-        for schema in SCHEMAS:
-            paths = sorted((root / schema / layer).rglob("*.sql"), key=lambda p: (p.stem, str(p)))
-            for path in paths:
-                label = path.relative_to(root).as_posix()
-                yield Source(label, kind, schema, path.stem, _read(path))
+    """Functions, views, the functions that return a view's rows, triggers, policies, seeds."""
+    layers = {layer: list(_layer(root, layer)) for layer in LAYERS}
+    views = [f"{view.schema}.{view.name}" for view in layers["views"]]
+    for function in layers["functions"]:
+        if any(view in function.sql.partition("$$")[0] for view in views):
+            layers["views"].append(function)
+    layers["functions"] = [f for f in layers["functions"] if f not in layers["views"]]
+    yield from itertools.chain.from_iterable(layers.values())
     for path in sorted((root / "seeds").glob("*.sql")):
         yield Source(path.relative_to(root).as_posix(), "seed", "", path.stem, _read(path))
+
+
+def _layer(root: Path, layer: str) -> Iterator[Source]:
+    for schema in SCHEMAS:
+        paths = sorted((root / schema / layer).rglob("*.sql"), key=lambda p: (p.stem, str(p)))
+        for path in paths:
+            label = path.relative_to(root).as_posix()
+            yield Source(label, LAYERS[layer], schema, path.stem, _read(path))
 
 
 def _jobs(root: Path) -> Iterator[Job]:

@@ -62,11 +62,7 @@ def inspect(conn: Connection, bundle: Bundle) -> Driver:
 def _inspect(conn: Connection, bundle: Bundle) -> Driver:
     server = _server(conn)
     driver = Driver(troubles=troubles(server))
-    driver.is_usable = bool(
-        server["is_created"]
-        and server["may_use"]
-        and server["cron_database"] == server["database_name"]
-    )
+    driver.is_usable = bool(server["is_created"] and server["may_use"])
     if driver.is_usable:
         jobs = _jobs_to_have(conn, bundle)
         rows = _rows(conn, bundle)
@@ -182,9 +178,9 @@ def troubles(server: Mapping[str, Any]) -> list[Trouble]:
                 (f"apt-get install postgresql-{server['server_major']}-cron", *conf, WORKER),
             )
         ]
-    if server["cron_database"] is None:
+    if server["sees_settings"] and server["cron_database"] is None:
         return [Trouble("pg_cron is not preloaded", (*conf, WORKER))]
-    if server["cron_database"] != database:
+    if server["sees_settings"] and server["cron_database"] != database:
         job = f"dispatch-scheduled-workflows-{database}".replace("'", "''")
         schedule = (
             f"select cron.schedule_in_database('{job}', '* * * * *', "
@@ -208,6 +204,7 @@ def troubles(server: Mapping[str, Any]) -> list[Trouble]:
                 "the extension pg_cron is not created in this database",
                 (
                     "as a superuser: create extension pg_cron",
+                    "  (where pg_cron is preloaded and cron.database_name is this database)",
                     f"as a superuser: grant usage on schema cron to {user}",
                     "then: lf-sql install",
                     WORKER,
@@ -227,7 +224,7 @@ def troubles(server: Mapping[str, Any]) -> list[Trouble]:
             )
         )
     if (
-        not server["uses_workers"]
+        server["uses_workers"] == "off"
         and not server["cron_host"].startswith("/")
         and not server["listen_addresses"].strip()
     ):

@@ -18,7 +18,6 @@ from lf_sql.errors import LfSqlError, Refusal
 
 TICK_WAIT = 60.0  # a tick stops by itself after 50 seconds
 SCHEMAS = ("lenses", "agents", "automation", "lensers", "lf_sql")
-ROLE_MARK = "made by lf-sql"
 
 
 @dataclass
@@ -46,7 +45,7 @@ def uninstall(
         )
     _refuse_dependents(conn)
     removed = Removed(jobs=jobs.unregister(conn, bundle))
-    _let_tick_end(conn, wait, say)
+    let_tick_end(conn, wait, say)
     give_up = time.monotonic() + wait
     while True:
         try:
@@ -77,7 +76,7 @@ def _refuse_dependents(conn: Connection) -> None:
         )
 
 
-def _let_tick_end(conn: Connection, wait: float, say: Callable[[str], None]) -> None:
+def let_tick_end(conn: Connection, wait: float, say: Callable[[str], None]) -> None:
     """The job is gone; a running tick stops by itself, or is cancelled after `wait` seconds."""
     query = (
         "select pid from pg_catalog.pg_stat_activity where datname = pg_catalog.current_database() "
@@ -126,19 +125,14 @@ def _drop(conn: Connection) -> int:
 
 
 def _drop_roles(conn: Connection) -> tuple[list[str], list[str]]:
-    """The roles that an lf-sql made and that own or may nothing anywhere on the server."""
-    rows = conn.execute(
-        "select r.rolname as name from pg_catalog.pg_roles as r "
-        "where pg_catalog.shobj_description(r.oid, 'pg_authid') = %s order by 1",
-        [ROLE_MARK],
-    ).fetchall()
-    gone, kept = [], []
-    for row in rows:
-        drop = sql.SQL("drop role {}").format(sql.Identifier(row["name"]))
-        try:
-            with conn.transaction():
-                conn.execute(drop)
-            gone.append(row["name"])
-        except (psycopg.errors.DependentObjectsStillExist, psycopg.errors.InsufficientPrivilege):
-            kept.append(row["name"])
-    return gone, kept
+    """The roles that an lf-sql made: all of them, or none where one is in use anywhere."""
+    rows = conn.execute(bundles.query("made_roles").encode()).fetchall()
+    names = [row["name"] for row in rows if not row["is_used"]]
+    kept = [row["name"] for row in rows if row["is_used"]]
+    try:
+        with conn.transaction():
+            for name in names:
+                conn.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
+        return names, kept
+    except (psycopg.errors.DependentObjectsStillExist, psycopg.errors.InsufficientPrivilege):
+        return [], sorted(names + kept)

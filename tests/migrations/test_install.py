@@ -145,7 +145,9 @@ def test_a_newer_version_with_the_same_sources_is_recorded(ledger: Database) -> 
 def test_a_broken_upgrade_changes_nothing(ledger: Database) -> None:
     before = snapshot(ledger)
     tree = grown()
-    broken = replace(tree.migrations[-1], version=9001, sql="create table lenses.b (id int); select 1/0;")
+    broken = replace(
+        tree.migrations[-1], version=9001, sql="create table lenses.b (id int); select 1/0;"
+    )
     with pytest.raises(LfSqlError, match=r"9001_novelty\.sql:1: division by zero"):
         install(ledger, replace(tree, migrations=(*tree.migrations, broken)))
     assert snapshot(ledger) == before
@@ -166,7 +168,9 @@ def test_an_edited_migration_is_refused(ledger: Database) -> None:
         install(ledger, replace(TREE, migrations=changed))
 
 
-def test_the_path_and_the_line_ends_do_not_count(ledger: Database, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_path_and_the_line_ends_do_not_count(
+    ledger: Database, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     elsewhere = tmp_path_factory.mktemp("moved") / "else" / "where"
     for path in bundle.sql_root().rglob("*.sql"):
         copy = elsewhere / path.relative_to(bundle.sql_root())
@@ -176,13 +180,13 @@ def test_the_path_and_the_line_ends_do_not_count(ledger: Database, tmp_path_fact
 
 
 def test_a_changed_source_replays_all(ledger: Database) -> None:
-    ledger.execute("drop view agents.automation_feed cascade")
+    ledger.execute("drop view lenses.schedule_slots cascade")
     victim = next(s for s in TREE.sources if s.name == "get_auth_lenser_id")
     changed = replace(victim, sql=victim.sql + "\n-- a remark\n")
     sources = tuple(changed if s is victim else s for s in TREE.sources)
     outcome = install(ledger, replace(TREE, sources=sources))
     assert "sources changed" in outcome.plan.reasons
-    assert ledger.value("select count(*) from public.fn_get_automation_feed()") == 0
+    assert ledger.value("select count(*) from lenses.schedule_slots") == 0
 
 
 @pytest.mark.parametrize("schema", ["lensers", "lenses", "agents", "automation", "lf_sql"])
@@ -194,9 +198,13 @@ def test_a_foreign_schema_is_refused(empty_db: Database, schema: str) -> None:
 
 
 def test_a_foreign_function_of_our_name_is_refused(empty_db: Database) -> None:
-    empty_db.execute("create function public.fn_get_workflows() returns int language sql as 'select 1'")
+    empty_db.execute(
+        "create function public.fn_get_workflows() returns int language sql as 'select 1'"
+    )
     before = snapshot(empty_db)
-    refused(lf_sql("install", dsn=empty_db.dsn), "function public.fn_get_workflows() exists already")
+    refused(
+        lf_sql("install", dsn=empty_db.dsn), "function public.fn_get_workflows() exists already"
+    )
     assert snapshot(empty_db) == before
 
 

@@ -20,7 +20,9 @@ from tests.support.state import State
 
 
 def test_no_server(tmp_path: Path) -> None:
-    refused(lf_sql("install", dsn=f"host={tmp_path} port=5432"), "cannot connect", "no server answers")
+    refused(
+        lf_sql("install", dsn=f"host={tmp_path} port=5432"), "cannot connect", "no server answers"
+    )
     refused(lf_sql("status", dsn="postgresql://127.0.0.1:1/x"), "cannot connect", "refused")
 
 
@@ -60,7 +62,9 @@ def test_a_wrong_password() -> None:
         with connect(server.dsn()) as conn:
             conn.execute("create role sam login password 'right'")
             hba = Path(conn.value("show hba_file"))
-            hba.write_text("local all postgres trust\nhost all postgres all trust\nhost all all all scram-sha-256\n")
+            hba.write_text(
+                "local all postgres trust\nhost all postgres all trust\nhost all all all scram-sha-256\n"
+            )
             conn.execute("select pg_reload_conf()")
         url = f"postgresql://sam:wr%40ng@127.0.0.1:{server.port}/postgres"
         said = refused(lf_sql("install", dsn=url), "password authentication failed")
@@ -121,16 +125,24 @@ def plain_role(state: State, empty_db: Database) -> Iterator[Callable[[str], str
     empty_db.execute(f"drop owned by {name}; drop role {name}")
 
 
-def test_a_role_that_may_not_create_schemas(plain_role: Callable[..., str], empty_db: Database) -> None:
+def test_a_role_that_may_not_create_schemas(
+    plain_role: Callable[..., str], empty_db: Database
+) -> None:
     before = snapshot(empty_db)
-    refused(lf_sql("install", dsn=plain_role()), "may not create schemas", "grant create on database")
+    refused(
+        lf_sql("install", dsn=plain_role()), "may not create schemas", "grant create on database"
+    )
     assert snapshot(empty_db) == before
 
 
-def test_a_role_that_may_not_create_in_public(plain_role: Callable[..., str], empty_db: Database) -> None:
+def test_a_role_that_may_not_create_in_public(
+    plain_role: Callable[..., str], empty_db: Database
+) -> None:
     dsn = plain_role(f"grant create on database {empty_db.dbname} to {{role}}")
     before = snapshot(empty_db)
-    refused(lf_sql("install", dsn=dsn), "functions in schema public", "grant create on schema public")
+    refused(
+        lf_sql("install", dsn=dsn), "functions in schema public", "grant create on schema public"
+    )
     assert snapshot(empty_db) == before
 
 

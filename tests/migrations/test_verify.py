@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from lf_sql import apply, bundle, verify
+from lf_sql import db as product_db
+from lf_sql.errors import LfSqlError
 from tests.support.cli import lf_sql, succeeded
 from tests.support.database import Database, make_tenant
 
@@ -186,6 +190,9 @@ def test_json(db: Database) -> None:
 
 
 def test_verify_changes_nothing(db: Database) -> None:
-    db.execute(f"alter database {db.dbname} set default_transaction_read_only = on")
-    run = lf_sql("verify", dsn=db.dsn)
-    assert run.returncode == 0, run.stderr
+    """Its transactions are read-only: the server itself would refuse a write."""
+    with product_db.connect(db.dsn) as conn:
+        conn.read_only = True
+        verify.verify(conn, bundle.load())
+        with pytest.raises(LfSqlError, match="read-only transaction"):
+            apply.install(conn, replace(bundle.load(), version="99.0.0"))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from tests.support.database import Database, Tenant
+from tests.support.database import Database, Tenant, as_user
 
 
 def make_workflow(conn: Database, owner: Tenant, title: str = "report") -> uuid.UUID:
@@ -37,3 +39,20 @@ def due_in(conn: Database, schedule: uuid.UUID, seconds: float) -> None:
         "+ make_interval(secs => %s) where id = %s",
         [seconds, schedule],
     )
+
+
+def run_now(conn: Database, owner: Tenant, schedule: uuid.UUID, inputs: str | None = None) -> Any:
+    """A run for an executor, as its owner starts one."""
+    with as_user(conn, owner):
+        return conn.value(
+            "select r.id from public.fn_run_workflow_schedule_now(%s, %s) as r", [schedule, inputs]
+        )
+
+
+@contextmanager
+def unguarded(conn: Database, table: str) -> Iterator[None]:
+    """Writes that no trigger of the table sees: what only time, or another server, could do."""
+    with conn.transaction():
+        conn.execute(f"alter table {table} disable trigger user")
+        yield
+        conn.execute(f"alter table {table} enable trigger user")

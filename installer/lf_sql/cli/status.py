@@ -14,6 +14,7 @@ def command() -> None:
     """Say which version is installed, what is pending, and which jobs drive it."""
     tree = bundle.load()
     with connect() as conn:
+        conn.read_only = True
         outcome = apply.prepare(conn, tree)
         installed = (
             conn.execute(

@@ -14,6 +14,7 @@ def command() -> None:
     """Compare catalogue, grants, guards, jobs and invariants with what this version installs."""
     tree = bundle.load()
     with connect() as conn:
+        conn.read_only = True
         report = verify.verify(conn, tree)
     rows = [
         {"severity": "wrong", "kind": f.kind, "what": f.identity, "problem": f.problem}

@@ -1,0 +1,10 @@
+-- The roles that an lf-sql made, and whether somebody else acts as one of them.
+select
+  r.rolname::text as name,
+  exists (
+    select 1 from pg_catalog.pg_auth_members as m
+    where m.roleid = r.oid and m.member <> current_user::pg_catalog.regrole
+  ) as is_used
+from pg_catalog.pg_roles as r
+where pg_catalog.shobj_description(r.oid, 'pg_authid') = 'made by lf-sql'
+order by 1;
