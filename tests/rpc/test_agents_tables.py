@@ -9,8 +9,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.rpc.callers import Caller
-from tests.support.database import as_user
+from tests.rpc.callers import Caller, acting
 
 
 def assigned(caller: Caller, **columns: Any) -> Any:
@@ -18,7 +17,7 @@ def assigned(caller: Caller, **columns: Any) -> Any:
     names = ", ".join(columns)
     marks = ", ".join(["%s"] * len(columns))
     values = [Jsonb(v) if isinstance(v, dict) else v for v in columns.values()]
-    with as_user(caller.db, None, "service_role") as conn:
+    with acting(caller.db, None, "service_role") as conn:
         return conn.execute(
             f"insert into agents.workflow_assignments ({names}) values ({marks}) returning *",
             values,
@@ -49,7 +48,7 @@ def test_no_link_across_tenants(alice: Caller, bob: Caller) -> None:
         "insert into agents.teams (lenser_id) values (%s) returning id", [alice.tenant.id]
     )
     for lenser in (None, alice.tenant.id, bob.tenant.id):
-        with pytest.raises(psycopg.errors.ForeignKeyViolation):
+        with pytest.raises(psycopg.errors.ForeignKeyViolation), alice.db.transaction():
             alice.db.execute(
                 "insert into agents.team_members (team_id, ai_lenser_id, lenser_id) values (%s, %s, %s)",
                 [team, bob.agent(), lenser],
@@ -79,7 +78,7 @@ def test_bad_assignments(alice: Caller, bad: dict[str, Any], says: str) -> None:
     assert says in caught.value.diag.message_primary
     row = assigned(alice, **good)
     name, value = next(iter(bad.items()))
-    with pytest.raises(psycopg.errors.InvalidParameterValue):
+    with pytest.raises(psycopg.errors.InvalidParameterValue), alice.db.transaction():
         alice.db.execute(
             f"update agents.workflow_assignments set {name} = %s where id = %s",
             [Jsonb(value) if isinstance(value, dict) else value, row.id],
@@ -93,6 +92,7 @@ def test_an_assignee_is_the_tenants_own(alice: Caller, bob: Caller) -> None:
         )
 
 
+@pytest.mark.usefixtures("committed")
 def test_an_assignment_whose_assignee_is_gone_can_be_edited(alice: Caller) -> None:
     agent = alice.agent()
     row = assigned(alice, workflow_id=alice.workflow().id, assignee_type="agent", assignee_id=agent)

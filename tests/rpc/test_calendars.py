@@ -9,8 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.rpc.callers import Caller
-from tests.support.database import as_user
+from tests.rpc.callers import Caller, acting
 
 US = uuid.UUID("ca1e0da0-2026-4000-8000-000000000001")
 
@@ -116,6 +115,7 @@ def test_clone_of_a_strangers(alice: Caller, bob: Caller) -> None:
     assert found[0].message_primary == found[1].message_primary
 
 
+@pytest.mark.usefixtures("committed")
 def test_update(alice: Caller) -> None:
     row = created(alice, name="n", kind="skip_dates", timezone="Europe/Paris")
     same = alice.one("fn_update_schedule_calendar", calendar_id=row.id)
@@ -223,7 +223,7 @@ def test_a_new_seed(alice: Caller) -> None:
         "values ('new', 'skip_dates', '{2030-01-01}', true)"
     )
     with (
-        as_user(alice.db, None, "service_role") as conn,
+        acting(alice.db, None, "service_role") as conn,
         pytest.raises(psycopg.errors.InsufficientPrivilege),
         conn.transaction(),
     ):

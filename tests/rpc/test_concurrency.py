@@ -14,6 +14,8 @@ import pytest
 from tests.rpc.callers import ACYCLIC, Caller
 from tests.support.database import as_user, wait_until
 
+pytestmark = pytest.mark.usefixtures("committed")
+
 NIGHTLY = {"id": "nightly", "type": "schedule_based", "cron_expr": "0 3 * * *"}
 
 

@@ -94,6 +94,7 @@ def test_status(alice: Caller) -> None:
     assert rows[enabled.id].timezone is None
 
 
+@pytest.mark.usefixtures("committed")
 def test_gateways_beside_workflows(alice: Caller, bob: Caller) -> None:
     bob.schedule()
     gateway = alice.one("fn_upsert_gateway", name="eu-west")

@@ -8,8 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.rpc.callers import ACYCLIC, CYCLIC, Caller
-from tests.support.database import as_user
+from tests.rpc.callers import ACYCLIC, CYCLIC, Caller, acting
 
 
 def versions(alice: Caller, workflow_id: uuid.UUID) -> list[tuple[Any, ...]]:
@@ -104,6 +103,7 @@ def test_status(alice: Caller) -> None:
         )
 
 
+@pytest.mark.usefixtures("committed")
 def test_the_list(alice: Caller, bob: Caller) -> None:
     rows = [alice.workflow(title=title) for title in ("z", "a", "m")]
     bob.workflow()
@@ -182,7 +182,7 @@ def test_versions_cannot_be_made_up(alice: Caller) -> None:
     for version, definition in ((2, "{}"), (1, "{}"), (0, "{}")):
         with (
             pytest.raises(psycopg.errors.InvalidParameterValue),
-            as_user(alice.db, None, "service_role") as conn,
+            acting(alice.db, None, "service_role") as conn,
         ):
             conn.execute(
                 "insert into lenses.workflow_versions (workflow_id, version, definition) values (%s, %s, %s)",
@@ -225,6 +225,6 @@ def test_the_version_is_the_tables_own(alice: Caller, bob: Caller) -> None:
         "status = 'x'",
         "definition = '[]'",
     ):
-        with pytest.raises(psycopg.errors.InvalidParameterValue):
+        with pytest.raises(psycopg.errors.InvalidParameterValue), alice.db.transaction():
             alice.db.execute(f"update lenses.workflows set {change} where id = %s", [row.id])
     assert alice.rows("fn_get_workflows") == [row]
