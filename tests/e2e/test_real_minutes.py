@@ -1,9 +1,9 @@
-"""Real pg_cron, real minutes: one run a slot, in pg_cron's own database and in another."""
+"""Nothing played: a server with pg_cron, an every-minute schedule, two real minutes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from datetime import timedelta
 
 import pytest
 
@@ -11,66 +11,54 @@ from tests.support.cli import lf_sql, succeeded
 from tests.support.database import Database, as_user, connect, make_tenant, wait_until
 from tests.support.server import TestServer, preload
 
-SLOTS = "select scheduled_for, count(*) as runs from lenses.workflow_runs group by 1 order by 1"
-
 
 @pytest.fixture
-def two_databases() -> Iterator[tuple[Database, Database]]:
-    """`lf`, where pg_cron lives, and `app`, both installed."""
-    assert preload("pg_cron"), "this build has no pg_cron"
+def live() -> Iterator[Database]:
+    """Installed by the command, with the job registered, where pg_cron really fires."""
+    assert preload("pg_cron"), "this test needs a build with pg_cron"
     server = TestServer(
         {
             "shared_preload_libraries": "pg_cron",
-            "cron.database_name": "lf",
+            "cron.database_name": "live",
             "cron.use_background_workers": "on",
         }
     )
-    with ExitStack() as stack:
-        stack.callback(server.stop)
+    try:
         with connect(server.dsn()) as admin:
-            admin.execute("create database lf")
-            admin.execute("create database app")
-        yield (
-            stack.enter_context(connect(server.dsn("lf"))),
-            stack.enter_context(connect(server.dsn("app"))),
-        )
+            admin.execute("create database live")
+        succeeded(lf_sql("install", dsn=server.dsn("live")))
+        with connect(server.dsn("live")) as conn:
+            yield conn
+    finally:
+        server.stop()
 
 
-def every_minute(db: Database) -> None:
-    tenant = make_tenant(db)
-    with as_user(db, tenant):
-        workflow = db.row(
-            "select id from public.fn_upsert_workflow(p_title => 'each minute', "
-            'p_definition => \'{"nodes": [{"id": "a"}], "edges": []}\')'
-        ).id
-        db.execute(
+def test_exactly_one_run_a_slot_over_two_minutes(live: Database) -> None:
+    owner = make_tenant(live)
+    with as_user(live, owner):
+        workflow = live.value("select id from public.fn_upsert_workflow(p_title => 'pulse')")
+        schedule = live.value(
             "select id from public.fn_upsert_workflow_schedule(%s, p_cron_expr => '* * * * *', "
             "p_approval_policy => '{\"requiresApproval\": false}')",
             [workflow],
         )
-
-
-@pytest.mark.slow
-def test_exactly_one_run_a_slot_over_two_minutes(two_databases: tuple[Database, Database]) -> None:
-    home, other = two_databases
-    assert "dispatch-scheduled-workflows" in succeeded(lf_sql("install", dsn=home.dsn))
-    said = succeeded(lf_sql("install", dsn=other.dsn))
-    # what install says for a database that pg_cron does not live in, word for word
-    home.execute(said.split('-c "')[1].split('"\n')[0])
-    for db in two_databases:
-        every_minute(db)
-    for db in two_databases:
-        wait_until(
-            lambda db=db: db.value("select count(*) from lenses.workflow_runs") >= 2,
-            timeout=150,
-            interval=0.5,
-            what=f"two runs in {db.dbname}",
-        )
-    for db in two_databases:
-        slots = db.rows(SLOTS)
-        assert [row.runs for row in slots] == [1] * len(slots)
-        assert (slots[1].scheduled_for - slots[0].scheduled_for).total_seconds() == 60
-        ticks = db.rows("select driver, dispatched from lenses.dispatch_ticks where dispatched > 0")
-        assert [tick.dispatched for tick in ticks] == [1] * len(slots)
-    failed = home.rows("select * from cron.job_run_details where status = 'failed'")
+    first = live.value(
+        "select next_run_at from lenses.workflow_schedules where id = %s", [schedule]
+    )
+    wait_until(
+        lambda: live.value("select count(*) from lenses.workflow_runs") >= 2,
+        timeout=185,
+        interval=0.5,
+        what="two runs by pg_cron",
+    )
+    runs = live.rows("select * from lenses.workflow_runs order by scheduled_for")
+    assert [run.scheduled_for for run in runs] == [
+        first + timedelta(minutes=n) for n in range(len(runs))
+    ]
+    assert {run.status for run in runs} == {"pending"}
+    assert all(run.created_at - run.scheduled_for < timedelta(seconds=30) for run in runs)
+    drivers = live.column("select distinct driver from lenses.dispatch_ticks")
+    assert drivers == ["pg_cron"]
+    failed = live.rows("select * from cron.job_run_details where status = 'failed'")
     assert failed == []
+    assert live.rows("select * from lenses.fn_invariant_violations()") == []
