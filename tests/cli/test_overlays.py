@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.support.command import Command
 from tests.support.database import Database
 
 ICS = """BEGIN:VCALENDAR

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 
-from tests.cli.conftest import Command
+from tests.support.command import Command
 from tests.support.database import Database, Tenant
 
 

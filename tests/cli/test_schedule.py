@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.support.command import Command
 from tests.support.database import Database, Tenant
 
 

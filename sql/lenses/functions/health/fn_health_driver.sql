@@ -114,7 +114,7 @@ begin
   check_name := 'last tick';
   if v_tick.id is not null then
     v_is_failing := (
-      select coalesce(bool_and(t.note ~ 'failed: |^[0-9A-Z]{5}: '), false)
+      select coalesce(bool_and(coalesce(t.note, '') ~ 'failed: |^[0-9A-Z]{5}: '), false)
       from lenses.dispatch_ticks as t
       where t.started_at > v_now - v_silence
     );

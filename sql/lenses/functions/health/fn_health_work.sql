@@ -98,6 +98,7 @@ begin
     select r.created_at
     from lenses.workflow_runs as r
     where r.lenser_id = p.id and r.status in ('completed', 'failed', 'cancelled', 'timed_out')
+      and r.completed_at < v_now - v_settings.retention - interval '1 day'
     order by r.created_at
     limit 1
   ) as o;

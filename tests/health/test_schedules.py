@@ -1,0 +1,205 @@
+"""Every way in which a schedule is not fine."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+
+import pytest
+
+from tests.health.conftest import Health
+from tests.support.command import Command
+from tests.support.database import Database, Tenant
+from tests.support.work import due_in, make_schedule, make_workflow, unguarded
+
+Tick = Callable[[], None]
+
+
+@pytest.fixture
+def schedule(db: Database, owner: Tenant, ticking: Tick) -> uuid.UUID:
+    return make_schedule(db, make_workflow(db, owner))
+
+
+def test_new_and_waiting_for_its_first_slot(health: Health, schedule: uuid.UUID) -> None:
+    found = health(code=0).of(schedule)
+    assert set(found) == {"NEVER_RAN"}
+    assert "first slot comes at" in found["NEVER_RAN"]["detail"]
+
+
+def test_ran_and_fine(db: Database, health: Health, schedule: uuid.UUID, ticking: Tick) -> None:
+    due_in(db, schedule, -1)
+    ticking()
+    assert health(code=0).of(schedule) == {}
+
+
+def test_missed_while_nobody_ticks_then_dropped_then_made_good(
+    db: Database, health: Health, schedule: uuid.UUID, ticking: Tick, lf: Command
+) -> None:
+    db.execute(
+        "update lenses.workflow_schedules set next_run_at = date_trunc('hour', now()) "
+        "- interval '1 hour' where id = %s",
+        [schedule],
+    )
+    found = health(code=1).of(schedule)
+    assert set(found) == {"MISSED", "NEVER_RAN"}
+    assert "has not been dispatched" in found["MISSED"]["detail"]
+    ticking()
+    found = health(code=1).of(schedule)
+    assert "dropped as late" in found["MISSED"]["detail"]
+    command = found["MISSED"]["advice"].split(";")[0].removeprefix("run them: lf-sql ")
+    lf(*command.split())
+    assert health(code=0).of(schedule) == {}
+
+
+def test_never_ran_although_it_was_due(
+    db: Database, health: Health, owner: Tenant, ticking: Tick
+) -> None:
+    schedule = make_schedule(
+        db, make_workflow(db, owner), pre_dispatch_condition='{"/nothing": {"eq": 1}}'
+    )
+    due_in(db, schedule, -1)
+    ticking()
+    line = health(code=1).of(schedule)["NEVER_RAN"]
+    assert "skipped_condition" in line["detail"]
+    assert "lf-sql schedule preview" in line["advice"]
+
+
+def test_paused_and_disabled_are_no_bad_news(
+    db: Database, health: Health, schedule: uuid.UUID, owner: Tenant, lf: Command
+) -> None:
+    lf("schedule", "pause", schedule, "--note", "moving house")
+    off = make_schedule(db, make_workflow(db, owner), is_active=False)
+    lines = health(code=0)
+    assert "moving house" in lines.of(schedule)["PAUSED"]["detail"]
+    assert set(lines.of(off)) == {"DISABLED"}
+    assert f"PAUSED: {schedule}" in lines.text
+
+
+def test_server_alone_shows_no_schedule(
+    db: Database, health: Health, schedule: uuid.UUID, ticking: Tick
+) -> None:
+    db.execute(
+        "update lenses.workflow_schedules set last_dispatch_status = 'dispatch_failed', "
+        "last_error_message = 'x'"
+    )
+    assert health(code=1).of(schedule)
+    assert health("--server", code=0).of(schedule) == {}
+
+
+def test_dispatch_failed(db: Database, health: Health, schedule: uuid.UUID, ticking: Tick) -> None:
+    db.execute(
+        "create function public.poison() returns trigger language plpgsql as "
+        "$$ begin raise exception 'out of paper'; end $$;"
+        "create trigger poison before insert on lenses.workflow_runs "
+        "for each row execute function public.poison()"
+    )
+    due_in(db, schedule, -1)
+    ticking()
+    line = health(code=1).of(schedule)["DISPATCH_FAILED"]
+    assert "out of paper" in line["detail"]
+    assert "1, 2, 4 and 8 minutes" in line["advice"]
+
+
+def test_validation_failed(db: Database, health: Health, owner: Tenant, ticking: Tick) -> None:
+    agent = db.value(
+        "insert into agents.ai_lensers (lenser_id, name) values (%s, 'a') returning id", [owner.id]
+    )
+    schedule = make_schedule(db, make_workflow(db, owner), assignee_id=agent)
+    db.execute("delete from agents.ai_lensers")
+    due_in(db, schedule, -1)
+    ticking()
+    assert health(code=1).of(schedule)["VALIDATION_FAILED"]["state"] == "bad"
+
+
+def test_condition_that_raises(
+    db: Database, health: Health, schedule: uuid.UUID, ticking: Tick
+) -> None:
+    db.execute(
+        "create or replace function lenses.fn_condition_signal(p_schedule_id uuid) returns jsonb "
+        "language plpgsql stable set search_path = pg_catalog, pg_temp as "
+        "$$ begin raise exception 'no signal'; end $$"
+    )
+    db.execute(
+        "update lenses.workflow_schedules set pre_dispatch_condition = "
+        '\'{"/signal_rpc_result": {"eq": 1}}\''
+    )
+    due_in(db, schedule, -1)
+    ticking()
+    line = health(code=1).of(schedule)["CONDITION_FAILED"]
+    assert "condition test" in line["advice"]
+
+
+def test_budget_exceeded_is_shown(
+    db: Database, health: Health, owner: Tenant, ticking: Tick
+) -> None:
+    agent = db.value(
+        "insert into agents.ai_lensers (lenser_id, name) values (%s, 'a') returning id", [owner.id]
+    )
+    db.execute(
+        "insert into agents.policies (ai_lenser_id, lenser_id, spending_limit_credits) "
+        "values (%s, %s, 0)",
+        [agent, owner.id],
+    )
+    schedule = make_schedule(db, make_workflow(db, owner), assignee_id=agent)
+    due_in(db, schedule, -1)
+    ticking()
+    assert health(code=1).of(schedule)["BUDGET_EXCEEDED"]["state"] == "warn"
+
+
+def test_a_workflow_that_is_not_active(
+    db: Database, health: Health, schedule: uuid.UUID, lf: Command
+) -> None:
+    lf("workflow", "status", "report", "paused")
+    assert set(health(code=0).of(schedule)) == {"NEVER_RAN", "WORKFLOW_NOT_ACTIVE"}
+
+
+def test_zone_data_changed_since_the_slot_was_computed(
+    db: Database, health: Health, owner: Tenant, ticking: Tick
+) -> None:
+    schedule = make_schedule(
+        db, make_workflow(db, owner), cron_expr="30 9 * * *", timezone="Europe/Istanbul"
+    )
+    db.execute("update lenses.workflow_schedules set next_run_at = next_run_at + interval '1 hour'")
+    line = health(code=1).of(schedule)["ZONE_CHANGED"]
+    db.execute(line["advice"])
+    assert "ZONE_CHANGED" not in health(code=0).of(schedule)
+
+
+def test_a_zone_that_has_left_the_server(
+    db: Database, health: Health, schedule: uuid.UUID, ticking: Tick
+) -> None:
+    with unguarded(db, "lenses.workflow_schedules"):
+        db.execute("update lenses.workflow_schedules set timezone = 'Europe/Atlantis'")
+    assert "Europe/Atlantis" in health(code=1).of(schedule)["ZONE_GONE"]["detail"]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("only_dates", "bad"), ("skip_dates", "warn")])
+def test_a_calendar_that_has_run_out(
+    db: Database, health: Health, owner: Tenant, ticking: Tick, kind: str, expected: str
+) -> None:
+    calendar = db.value(
+        "insert into lenses.schedule_calendars (lenser_id, name, kind, dates) "
+        "values (%s, 'old', %s, '{2020-01-01}') returning id",
+        [owner.id, kind],
+    )
+    schedule = make_schedule(db, make_workflow(db, owner), calendar_id=calendar)
+    line = health(code=1 if expected == "bad" else 0).of(schedule)["CALENDAR_OVER"]
+    assert line["state"] == expected
+    assert "old is 2020-01-01" in line["detail"]
+
+
+def test_a_tenant_sees_his_own_and_nothing_else(
+    db: Database,
+    schedule: uuid.UUID,
+    owner: Tenant,
+    tenant: Callable[..., Tenant],
+    lf: Command,
+) -> None:
+    stranger = tenant("stranger")
+    lf("schedule", "pause", schedule)
+    mine = lf("schedule", "health", "--as", owner.user_id)
+    assert f"PAUSED: {schedule}" in mine.out
+    assert "worker: ok" in mine.out
+    assert str(schedule) not in lf("schedule", "health", "--as", stranger.user_id).out
+    nobody = lf("schedule", "health", "--as", uuid.uuid4(), code=1)
+    assert "no lenser is calling" in nobody.err
