@@ -66,6 +66,14 @@ begin
   if v_is_insert or v_new.timezone is distinct from p_old.timezone then
     perform lenses.fn_know_timezone(v_new.timezone);
   end if;
+  if not isfinite(v_new.start_at) or not isfinite(v_new.end_at)
+    or not isfinite(v_new.paused_until) then
+    raise exception 'start_at, end_at and paused_until are instants, not infinity'
+      using errcode = '22023', hint = 'Leave the bound NULL to have none.';
+  end if;
+  perform lenses.fn_check_text(v_new.description, 'description', 2000);
+  perform lenses.fn_check_text(v_new.global_model_id, 'global_model_id', 500);
+  perform lenses.fn_check_text(v_new.pause_note, 'pause_note', 2000);
   if v_new.end_at < v_new.start_at then
     raise exception 'end_at % is before start_at %', v_new.end_at, v_new.start_at
       using errcode = '22023', hint = 'Both belong to the window; end_at must not be earlier.';

@@ -9,8 +9,6 @@ as $$
 declare
   v_row lenses.workflow_schedules;
 begin
-  perform lenses.fn_check_text(p_row.description, 'description', 2000);
-  perform lenses.fn_check_text(p_row.global_model_id, 'global_model_id', 500);
   p_row.timezone := coalesce(p_row.timezone, 'UTC');
   p_row.jitter_ms := coalesce(
     p_row.jitter_ms, (select d.default_jitter_ms from lenses.dispatch_settings as d)
