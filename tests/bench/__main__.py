@@ -1,0 +1,63 @@
+"""`make bench`: every figure in one table. `python -m tests.bench tick idle` runs only those named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from time import perf_counter
+
+from tests.bench import bench_growth, bench_install, bench_lag, bench_preview, bench_tick, report
+from tests.bench.load import Bench, bench
+from tests.bench.report import Row
+
+Section = Callable[[Bench], list[Row]]
+
+
+def cron(bench: Bench) -> list[Row]:
+    from tests.bench import bench_cron
+
+    with bench.database("bench_cron") as conn:
+        return bench_cron.run(conn)
+
+
+def runs(bench: Bench) -> list[Row]:
+    from tests.bench import bench_runs
+
+    with bench.database("bench_runs") as conn:
+        return bench_runs.run(conn.dsn)
+
+
+SECTIONS: dict[str, Section] = {
+    "cron": cron,
+    "idle": bench_tick.idle,
+    "tick": bench_tick.all_due,
+    "preview": bench_preview.run,
+    "poison": lambda b: [bench_tick.poisoned(b)],
+    "install": bench_install.run,
+    "growth": bench_growth.run,
+    "runs": runs,
+    "lag": bench_lag.run,
+}
+
+
+def main(names: list[str]) -> int:
+    unknown = sorted(set(names) - set(SECTIONS))
+    if unknown:
+        print(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}", file=sys.stderr)
+        return 2
+    started = perf_counter()
+    rows: list[Row] = []
+    with bench() as place:
+        server = place.version
+        for name in names or SECTIONS:
+            before = perf_counter()
+            rows += SECTIONS[name](place)
+            print(f"{name}: {perf_counter() - before:.0f} s", file=sys.stderr)
+    print(report.markdown(rows), end="")
+    if not names:
+        report.RESULTS.write_text(report.document(rows, server, perf_counter() - started))
+    return 0 if all(row.ok is not False for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

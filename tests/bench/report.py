@@ -1,0 +1,90 @@
+"""The table of figures: a row a measurement, as Markdown, with the machine and the day."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+COLUMNS = ("work", "measured", "reference", "ratio", "must reach", "")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line. `ok` None: shown for information, nothing is promised."""
+
+    work: str
+    measured: str
+    reference: str = ""
+    ratio: str = ""
+    must: str = ""
+    ok: bool | None = None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        verdict = {None: "", True: "yes", False: "**NO**"}[self.ok]
+        return (self.work, self.measured, self.reference, self.ratio, self.must, verdict)
+
+
+def time_of(work: Callable[[], object]) -> float:
+    """Seconds that one call takes."""
+    started = perf_counter()
+    work()
+    return perf_counter() - started
+
+
+def medians(rounds: int, *works: Callable[[], object]) -> list[float]:
+    """Median seconds of each, taken in turn (ABAB), so that a busy moment hits all alike."""
+    taken = [[time_of(work) for work in works] for _ in range(rounds)]
+    return [statistics.median(column) for column in zip(*taken, strict=True)]
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
+
+
+def ms(seconds: float) -> str:
+    value = seconds * 1000
+    return f"{value:.2f} ms" if value < 10 else f"{value:.0f} ms"
+
+
+def machine() -> str:
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines()
+                 if line.startswith("model name")]  # fmt: skip
+        model = names[0] if names else model
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{os.cpu_count()} x {model}, {memory:.0f} GB, {platform.system()} {platform.release()}"
+
+
+def markdown(rows: Iterable[Row]) -> str:
+    table = [COLUMNS, *(row.cells for row in rows)]
+    widths = [max(len(line[i]) for line in table) for i in range(len(COLUMNS))]
+    lines = [
+        "| "
+        + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        + " |"
+        for line in table
+    ]
+    lines.insert(1, "| " + " | ".join("-" * width for width in widths) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def document(rows: Sequence[Row], server: str, seconds: float) -> str:
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    return (
+        "<!-- Written by `make bench`; edit the bench, not this file. -->\n"
+        "# How fast\n\n"
+        f"{today}; {server}; {machine()}; the whole bench took {seconds / 60:.0f} minutes.\n\n"
+        "Figures of ours and of the reference come from the same run, taken in turn. Ratios are ours to\n"
+        "the reference, unless they say `times as fast`.\n\n" + markdown(rows)
+    )
