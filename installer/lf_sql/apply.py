@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,8 @@ LOCK_KEY = (1818653553, 1)
 LOCK_WAIT = 300.0  # seconds
 POLL = 0.1
 STATEMENT_LOCK_TIMEOUT = "5s"  # a DDL statement never queues longer in front of the users
+
+BEFORE_SEEDS = ("ownership", "grants")
 
 # Another installer of this server, or a user, was in the way: begin anew.
 TRANSIENT = {"40001", "40P01", "55P03"}
@@ -192,11 +194,14 @@ def _apply(conn: Connection, bundle: Bundle, outcome: Outcome, say: Callable[[st
         _run(conn, migration.label, roles.render(migration.sql, plan.role_map, grants=True))
         ledger.record_migration(conn, bundle, migration)
     say(f"{len(bundle.sources)} sources")
-    _replay(conn, bundle.sources, plan.role_map)
+    definitions, seeds = _halves(bundle)
+    _replay(conn, definitions, plan.role_map)
     ledger.record_sources(conn, bundle)
-    for name in ("ownership", "grants", "assertions"):
+    for name in BEFORE_SEEDS:
         say(f"{name}.sql")
         _run(conn, f"{name}.sql", _rendered_script(bundle, name, plan.role_map))
+    _replay(conn, seeds, plan.role_map)
+    _run(conn, "assertions.sql", _rendered_script(bundle, "assertions", plan.role_map))
     after = ledger.catalogue(conn)
     if not plan.is_mending:
         major = conn.info.server_version // 10000
@@ -218,13 +223,23 @@ def _steps(bundle: Bundle, plan: Plan) -> Iterator[tuple[str, str]]:
     yield "roles.sql", bundle.scripts["roles"]
     for migration in plan.migrations:
         yield migration.label, roles.render(migration.sql, plan.role_map, grants=True)
-    for source in bundle.sources:
+    definitions, seeds = _halves(bundle)
+    for source in definitions:
         yield source.label, _render_source(source, plan.role_map)
-    for name in ("ownership", "grants", "assertions"):
+    for name in BEFORE_SEEDS:
         yield f"{name}.sql", _rendered_script(bundle, name, plan.role_map)
+    for source in seeds:
+        yield source.label, _render_source(source, plan.role_map)
+    yield "assertions.sql", _rendered_script(bundle, "assertions", plan.role_map)
 
 
-def _replay(conn: Connection, sources: tuple[Source, ...], mapped: Mapping[str, str]) -> None:
+def _halves(bundle: Bundle) -> tuple[list[Source], list[Source]]:
+    """The definitions, and the seeds: rows that definer functions may write, once they have theirs."""
+    seeds = [source for source in bundle.sources if source.kind == "seed"]
+    return [source for source in bundle.sources if source.kind != "seed"], seeds
+
+
+def _replay(conn: Connection, sources: Sequence[Source], mapped: Mapping[str, str]) -> None:
     """All sources; one that names something not made yet is tried again after the others."""
     waiting = list(sources)
     while waiting:

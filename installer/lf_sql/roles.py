@@ -47,21 +47,28 @@ def quote_literal(text: str) -> str:
     return "E" + quoted.replace("\\", "\\\\") if "\\" in text else quoted
 
 
+# A comment, a text, or a name; texts and names inside $$ bodies are texts and names too.
+_TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|[A-Za-z_][A-Za-z_0-9$]*")
+
+
 def render(sql: str, mapped: Mapping[str, str], *, grants: bool = False) -> str:
     """The SQL with the owner roles (in grants and policies the API roles too) replaced.
 
-    A role's name in quotes is a text, bare it is an identifier; comments keep it.
+    A text that is a role's name becomes a text, a bare name an identifier; all else stays.
     """
-    for name, stand_in in mapped.items():
-        if name not in OWNERS and not grants:
-            continue
-        sql = re.sub(rf"'{name}'", lambda _, s=stand_in: quote_literal(s), sql)
-        sql = re.sub(
-            rf"(--[^\n]*)|(?<![\w'.])({name})(?![\w'])",
-            lambda m, s=stand_in: m[1] or quote_ident(s),
-            sql,
-        )
-    return sql
+    names = {name: to for name, to in mapped.items() if grants or name in OWNERS}
+    if not names:
+        return sql
+
+    def replace(match: re.Match[str]) -> str:
+        token = match[0]
+        if token in names:
+            return quote_ident(names[token])
+        if token.startswith("'") and token[1:-1] in names:
+            return quote_literal(names[token[1:-1]])
+        return token
+
+    return _TOKEN.sub(replace, sql)
 
 
 def weaker(mapped: Mapping[str, str]) -> list[str]:
