@@ -14,7 +14,7 @@ before update of
 on lenses.workflow_schedules
 for each row
 when (
-  old.dispatch_seq = new.dispatch_seq
+  (old.dispatch_seq = new.dispatch_seq or current_user <> 'lf_sql_engine')
   and (
     old.lenser_id, old.workflow_id, old.workflow_version, old.description, old.schedule_type,
     old.cron_expr, old.interval_ms, old.timezone, old.start_at, old.end_at, old.jitter_ms,
@@ -37,6 +37,16 @@ when (
 )
 execute function lenses.tg_workflow_schedules_check();
 
+create or replace trigger workflow_schedules_guard_approval
+before update of approval_policy, workflow_assignment_id on lenses.workflow_schedules
+for each row
+when (
+  current_user not in ('lf_sql_owner', 'lf_sql_engine')
+  and (old.approval_policy, old.workflow_assignment_id)
+  is distinct from (new.approval_policy, new.workflow_assignment_id)
+)
+execute function lenses.tg_workflow_schedules_approval();
+
 create or replace trigger workflow_schedules_due_insert
 after insert on lenses.workflow_schedules
 for each row execute function lenses.tg_workflow_schedules_due();
@@ -44,7 +54,10 @@ for each row execute function lenses.tg_workflow_schedules_due();
 create or replace trigger workflow_schedules_due_update
 after update on lenses.workflow_schedules
 for each row
-when (old.dispatch_seq = new.dispatch_seq and old.due_at is distinct from new.due_at)
+when (
+  (old.dispatch_seq = new.dispatch_seq or current_user <> 'lf_sql_engine')
+  and old.due_at is distinct from new.due_at
+)
 execute function lenses.tg_workflow_schedules_due();
 
 create or replace trigger workflow_schedules_trigger_type_insert
@@ -59,6 +72,7 @@ for each statement execute function lenses.tg_workflow_schedules_trigger_type();
 
 alter table lenses.workflow_schedules enable always trigger workflow_schedules_check_insert;
 alter table lenses.workflow_schedules enable always trigger workflow_schedules_check_update;
+alter table lenses.workflow_schedules enable always trigger workflow_schedules_guard_approval;
 
 create or replace trigger workflow_schedules_trigger_type_update
 after update of workflow_id on lenses.workflow_schedules

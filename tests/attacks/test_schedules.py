@@ -1,0 +1,95 @@
+"""What an operator's role cannot do to a schedule by writing its row."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from tests.support.database import Database
+from tests.support.setups import acting
+from tests.support.tenants import ALICE, BOB
+
+PATCH = "select public.fn_patch_workflow_schedule(%s, %s)"
+
+
+def policy(conn: Database) -> dict[str, object]:
+    return conn.value(
+        "select approval_policy from lenses.workflow_schedules where id = %s", [ALICE.schedule]
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        """approval_policy = '{"requiresApproval":false,"gates":["deploy","pay"]}'""",
+        """approval_policy = '{"requiresApproval":true,"gates":["pay"]}'""",
+        """approval_policy = '{"requiresApproval":true}'""",
+        "approval_policy = '{\"requiresApproval\":false}', dispatch_seq = dispatch_seq + 1",
+        "workflow_assignment_id = null",
+    ],
+)
+def test_approval_is_not_lowered(change: str, rooms: Database) -> None:
+    """A43."""
+    with_gates = '{"approval_policy":{"requiresApproval":true,"gates":["deploy","pay"]}}'
+    rooms.execute("select set_config('request.jwt.claims', %s, true)", [ALICE.claims])
+    rooms.execute("set local role authenticated")
+    rooms.execute(PATCH, [ALICE.schedule, with_gates])
+    rooms.execute("set local role none")
+    before = policy(rooms)
+    with (
+        pytest.raises(psycopg.errors.InsufficientPrivilege, match="only its owner"),
+        acting(rooms, "service_role"),
+    ):
+        rooms.execute(
+            f"update lenses.workflow_schedules set {change} where id = %s", [ALICE.schedule]
+        )
+    assert policy(rooms) == before
+
+
+def test_its_owner_may_lower_it_and_operators_may_raise_it(rooms: Database) -> None:
+    with acting(rooms, "authenticated", ALICE.claims):
+        rooms.execute(PATCH, [ALICE.schedule, '{"approval_policy":{"requiresApproval":false}}'])
+        rooms.execute("set local role service_role")
+        rooms.execute(
+            "update lenses.workflow_schedules set approval_policy = %s where id = %s",
+            ['{"requiresApproval":true,"gates":["pay"]}', ALICE.schedule],
+        )
+        assert policy(rooms)["gates"] == ["pay"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "cron_expr = 'garbage'",
+        "timezone = 'UTC+8'",
+        'queue_policy = \'{"mode":"nothing"}\'',
+        "pre_dispatch_condition = '{\"a\":1}'",
+        f"assignee_id = '{BOB.agent}'",
+        f"calendar_id = '{BOB.calendar}'",
+        f"workflow_id = '{BOB.workflow}'",
+        f"lenser_id = '{BOB.lenser}'",
+    ],
+)
+@pytest.mark.parametrize("seq", ["", ", dispatch_seq = dispatch_seq + 1"])
+def test_no_update_goes_unchecked(change: str, seq: str, rooms: Database) -> None:
+    """The mark that the dispatcher leaves on its own writes is worth nothing in another role's."""
+    with pytest.raises(psycopg.Error) as caught, acting(rooms, "service_role"):
+        rooms.execute(
+            f"update lenses.workflow_schedules set {change}{seq} where id = %s", [ALICE.schedule]
+        )
+    assert caught.value.sqlstate in ("22023", "23503", "42501")
+
+
+def test_the_due_index_follows_whatever_is_written(rooms: Database) -> None:
+    rooms.execute("set local role service_role")
+    rooms.execute(
+        "update lenses.workflow_schedules set next_run_at = '2030-01-01 09:00+00', "
+        "dispatch_seq = dispatch_seq + 1 where id = %s",
+        [ALICE.schedule],
+    )
+    rooms.execute("set local role none")
+    assert rooms.value(
+        "select d.due_at = s.due_at from lenses.workflow_schedules as s "
+        "join lenses.schedule_due as d on d.schedule_id = s.id where s.id = %s",
+        [ALICE.schedule],
+    )
