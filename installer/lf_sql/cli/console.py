@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
+from contextlib import suppress
 from uuid import UUID
 
 import click
@@ -66,6 +68,8 @@ def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
         shown = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host
         click.echo(f"http://{shown}:{port}/?token={gate.link}")
         note(f"acting as {tenant}; the address works once; Ctrl-C ends it")
+        if not ipaddress.ip_address(listener.getsockname()[0]).is_loopback:
+            note("other machines reach it too, and nothing is encrypted: put TLS in front of it")
         config = uvicorn.Config(
             app,
             log_level="warning",
@@ -73,7 +77,8 @@ def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
             server_header=False,
             timeout_graceful_shutdown=2,
         )
-        uvicorn.Server(config).run(sockets=[listener])
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 import psycopg
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
 from lf_sql import db
@@ -91,7 +91,10 @@ def _posted(handler: Callable[[Request, Connection, Form], Response], *, writing
             return handler(request, conn, form)
 
     async def endpoint(request: Request) -> Response:
-        body = (await request.body()).decode("utf-8", "replace")
+        try:
+            body = (await request.body()).decode("utf-8", "replace")
+        except ClientDisconnect:  # or more of it than is read
+            return PlainTextResponse("The form is too large.", 413)
         try:
             pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FIELDS)
         except ValueError:
@@ -121,7 +124,8 @@ def _guarded(work: Callable[..., Response], request: Request, *args: Form) -> Re
             return Response(status_code=503, headers={"HX-Reswap": "none"})
         return page(request, "gone.html", status=503, active="")
     except psycopg.Error as error:
-        message, hint = db.describe(error)
+        message, _ = db.describe(error)
+        hint = " ".join(filter(None, (error.diag.message_detail, error.diag.message_hint)))
         if not is_answer(error):
             log.error("%s %s: %s", request.method, request.url.path, message)
         if is_partial(request):

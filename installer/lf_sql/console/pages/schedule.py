@@ -17,6 +17,7 @@ from lf_sql.console.render import done, is_partial, page
 from lf_sql.db import Connection
 
 TICKS = 20
+CALENDAR_TICKS = 200
 SLOTS = 60
 MISSED = ("skip", "run_once", "backfill", "spread")
 
@@ -48,7 +49,14 @@ order by r.created_at
 limit 50
 """
 
-CALENDAR = "select c.* from public.fn_get_schedule_calendars() as c where c.id = %s"
+PREVIEW = "select p.* from public.fn_preview_schedule_ticks(%s, %s, interval '366 days') as p"
+CALENDAR = (
+    "select c.*, (now() at time zone c.timezone)::date as today "
+    "from public.fn_get_schedule_calendars() as c where c.id = %s"
+)
+
+# A slot's date is taken in the calendar's own zone.
+DATES = "select distinct (t at time zone %s)::date as day from unnest(%s::timestamptz[]) as t"
 
 
 def _schedule(conn: Connection, schedule_id: uuid.UUID) -> dict[str, Any] | None:
@@ -58,6 +66,17 @@ def _schedule(conn: Connection, schedule_id: uuid.UUID) -> dict[str, Any] | None
     return found
 
 
+def _years(
+    conn: Connection, calendar: dict[str, Any], ticks: list[dict[str, Any]]
+) -> list[tuple[int, list[charts.Month]]]:
+    """The calendar's years, with the days on which a slot comes."""
+    found = rows(conn, DATES, calendar["timezone"], [tick["tick_at"] for tick in ticks])
+    due = {row["day"] for row in found}
+    today = calendar["today"]
+    years = charts.years_of(calendar["dates"], today)[:2]
+    return [(number, charts.year(number, calendar["dates"], due, today)) for number in years]
+
+
 def show(request: Request, conn: Connection) -> Response:
     schedule_id = request.path_params["id"]
     schedule = _schedule(conn, schedule_id)
@@ -65,17 +84,14 @@ def show(request: Request, conn: Connection) -> Response:
         message = "There is no schedule of that id that is yours."
         return page(request, "error.html", status=404, active="", message=message, hint=None)
     now = datetime.now(UTC)
-    ticks = rows(
-        conn, "select p.* from public.fn_preview_schedule_ticks(%s, %s) as p", schedule_id, TICKS
-    )
-    slots = rows(conn, SLOT_HISTORY, schedule_id, SLOTS)[::-1]
     calendar = one(conn, CALENDAR, schedule["calendar_id"]) if schedule["calendar_id"] else None
-    today = now.date()
+    ticks = rows(conn, PREVIEW, schedule_id, CALENDAR_TICKS if calendar else TICKS)
+    slots = rows(conn, SLOT_HISTORY, schedule_id, SLOTS)[::-1]
     context = {
         "s": schedule,
         "now": now,
-        "ticks": ticks,
-        "timeline": charts.timeline(ticks, now),
+        "ticks": ticks[:TICKS],
+        "timeline": charts.timeline(ticks[:TICKS], now),
         "slots": slots,
         "outcomes": charts.OUTCOMES,
         "drift": charts.drift(slots),
@@ -84,15 +100,7 @@ def show(request: Request, conn: Connection) -> Response:
             conn, "select h.* from public.fn_get_schedule_run_history(%s, 15) as h", schedule_id
         ),
         "calendar": calendar,
-        "years": [
-            (
-                number,
-                charts.year(number, calendar["dates"], (t["tick_at"].date() for t in ticks), today),
-            )
-            for number in charts.years_of(calendar["dates"], today)[:2]
-        ]
-        if calendar
-        else [],
+        "years": _years(conn, calendar, ticks) if calendar else [],
         "missed_choices": MISSED,
         "one_schedule": True,
     }

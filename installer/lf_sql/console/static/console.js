@@ -114,6 +114,7 @@
     const slot = slots.find((each) => each.dataset.error === field) || slots.find((each) => each.dataset.error === "");
     if (!slot) { toast(message, hint, "bad"); return; }
     clearErrors(form);
+    source.classList.add("stale");
     slot.textContent = message;
     if (hint) slot.append(Object.assign(document.createElement("span"), { textContent: hint }));
     slot.hidden = false;
@@ -130,6 +131,7 @@
     const { ctx } = event.detail, form = ctx.sourceElement.closest("form");
     if (form && ctx.response?.status < 300) {
       clearErrors(form);
+      ctx.sourceElement.classList.remove("stale");
       if (form.hasAttribute("data-reset") && ctx.sourceElement === form) form.reset();
       for (const menu of $$("details.menu[open]")) menu.open = false;
     }
