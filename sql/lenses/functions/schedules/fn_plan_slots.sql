@@ -16,7 +16,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan lenses.slot_plan;
-  v_jitter interval := p_schedule.jitter_ms * interval '1 millisecond';
   v_late_before timestamptz := least(
     p_now, greatest(p_now - p_missed_grace, p_schedule.missed_before));
   -- Unseen are the slots after v_seen, and next_run_at itself (written explicitly it may be none of
