@@ -8,38 +8,44 @@ returns table (
   battles_left bigint,
   spending_limit_credits numeric
 )
-language sql
+language plpgsql
 stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-with held as (
-  select p.ai_lenser_id as assignee_id, p.ai_lenser_id, false as is_team
-  from agents.policies as p
-  where p.ai_lenser_id = any (p_assignee_ids)
-  union all
-  select m.team_id, m.ai_lenser_id, true
-  from agents.team_members as m
-  where m.team_id = any (p_assignee_ids)
-    and exists (select from agents.policies as p where p.ai_lenser_id = m.ai_lenser_id)
-)
+begin
+  if p_assignee_ids is null or not exists (select from agents.policies) then
+    return;
+  end if;
+  return query
+  with held as (
+    select p.ai_lenser_id as assignee_id, p.ai_lenser_id, false as is_team
+    from agents.policies as p
+    where p.ai_lenser_id = any (p_assignee_ids)
+    union all
+    select m.team_id, m.ai_lenser_id, true
+    from agents.team_members as m
+    where m.team_id = any (p_assignee_ids)
+      and exists (select from agents.policies as p where p.ai_lenser_id = m.ai_lenser_id)
+  )
 
-select
-  h.assignee_id,
-  coalesce(bool_or(u.spent >= p.spending_limit_credits), false),
-  min(p.max_daily_battles - u.battles),
-  min(p.spending_limit_credits)
-from held as h
-inner join agents.policies as p on p.ai_lenser_id = h.ai_lenser_id
-cross join lateral (
   select
-    coalesce(sum(r.spent_credits), 0) as spent,
-    count(*) filter (where w.kind = 'battle' and r.status <> 'cancelled') as battles
-  from lenses.workflow_runs as r
-  inner join lenses.workflows as w on w.id = r.workflow_id
-  where r.ai_lenser_id = p.ai_lenser_id and r.lenser_id = p.lenser_id
-    and r.created_at >= date_trunc('day', p_now, 'UTC')
-    and r.created_at < date_trunc('day', p_now, 'UTC') + interval '24 hours'
-) as u
-group by h.assignee_id
+    h.assignee_id,
+    coalesce(bool_or(u.spent >= p.spending_limit_credits), false),
+    min(p.max_daily_battles - u.battles),
+    min(p.spending_limit_credits)
+  from held as h
+  inner join agents.policies as p on p.ai_lenser_id = h.ai_lenser_id
+  cross join lateral (
+    select
+      coalesce(sum(r.spent_credits), 0) as spent,
+      count(*) filter (where w.kind = 'battle' and r.status <> 'cancelled') as battles
+    from lenses.workflow_runs as r
+    inner join lenses.workflows as w on w.id = r.workflow_id
+    where r.ai_lenser_id = p.ai_lenser_id and r.lenser_id = p.lenser_id
+      and r.created_at >= date_trunc('day', p_now, 'UTC')
+      and r.created_at < date_trunc('day', p_now, 'UTC') + interval '24 hours'
+  ) as u
+  group by h.assignee_id;
+end
 $$;

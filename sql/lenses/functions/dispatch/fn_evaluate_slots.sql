@@ -15,6 +15,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
+set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off
 as $$
@@ -28,13 +29,13 @@ begin
       c.*,
       case when c.slot is null then gen_random_uuid() end as manual_id,
       case when c.slot is not null then lenses.fn_slot_key(c.schedule_id, c.slot) end as slot_key,
-      s.lenser_id,
+      s.*,
       w.kind,
-      coalesce(s.workflow_version, w.version) as version,
-      coalesce(s.assignee_id, a.assignee_id) as assignee_id,
-      case when s.assignee_id is null then a.assignee_type else s.assignee_type end
+      coalesce(s.pinned_version, w.version) as version,
+      coalesce(s.own_assignee_id, a.assignee_id) as assignee_id,
+      case when s.own_assignee_id is null then a.assignee_type else s.own_assignee_type end
         as assignee_type,
-      a.approval_policy -> 'gates' as assignment_gates,
+      a.gates as assignment_gates,
       k.name as calendar_name,
       case
         when w.status <> 'active' then 'workflow_not_active'
@@ -43,14 +44,36 @@ begin
             ((c.slot at time zone k.timezone)::date = any (k.dates)) = (k.kind = 'skip_dates'),
             true)
           then 'calendar'
-      end as gate,
-      case when c.slot is not null then nullif(s.pre_dispatch_condition, '{}') end as condition
+      end as gate
     from unnest(p_candidates)
       with ordinality as c (schedule_id, slot, due_at, is_missed, available_at, ord)
-    inner join lenses.workflow_schedules as s on s.id = c.schedule_id
-    inner join lenses.workflows as w on w.id = s.workflow_id
-    left join agents.workflow_assignments as a on a.id = s.workflow_assignment_id
-    left join lenses.schedule_calendars as k on k.id = s.calendar_id
+    -- Look-ups by key, row by row: offset 0 keeps the planner from joining whole tables.
+    cross join lateral (
+      select
+        r.lenser_id, r.workflow_id, r.workflow_version as pinned_version,
+        r.assignee_id as own_assignee_id, r.assignee_type as own_assignee_type,
+        r.workflow_assignment_id, r.calendar_id, r.approval_policy, r.inputs_rotation,
+        r.inputs_template, r.last_rotation_index, r.max_in_flight,
+        coalesce(r.on_overlap, case
+          when r.queue_policy ->> 'mode' = 'serial'
+            and coalesce(r.missed_override, r.on_missed, v_settings.default_on_missed)
+              in ('backfill', 'spread')
+            then 'queue' else v_settings.default_on_overlap end) as on_overlap,
+        case when c.slot is not null then nullif(r.pre_dispatch_condition, '{}') end as condition
+      from lenses.workflow_schedules as r where r.id = c.schedule_id offset 0
+    ) as s
+    cross join lateral (
+      select r.kind, r.status, r.version
+      from lenses.workflows as r where r.id = s.workflow_id offset 0
+    ) as w
+    left join lateral (
+      select r.assignee_id, r.assignee_type, r.approval_policy -> 'gates' as gates
+      from agents.workflow_assignments as r where r.id = s.workflow_assignment_id offset 0
+    ) as a on true
+    left join lateral (
+      select r.name, r.kind, r.timezone, r.dates
+      from lenses.schedule_calendars as r where r.id = s.calendar_id offset 0
+    ) as k on true
   ),
 
   conditions as materialized (
@@ -71,20 +94,12 @@ begin
   judged as materialized (
     select
       g.*,
-      s.inputs_rotation,
-      s.inputs_template,
-      s.last_rotation_index,
       q.failure,
       b.spending_limit_credits,
       v.cycle,
-      coalesce((s.approval_policy ->> 'requiresApproval')::boolean, true)
-      or coalesce(s.approval_policy -> 'gates' ?| v.node_actions, false)
+      coalesce((g.approval_policy ->> 'requiresApproval')::boolean, true)
+      or coalesce(g.approval_policy -> 'gates' ?| v.node_actions, false)
       or coalesce(g.assignment_gates ?| v.node_actions, false) as needs_approval,
-      coalesce(s.on_overlap, case
-        when s.queue_policy ->> 'mode' = 'serial'
-          and coalesce(s.missed_override, s.on_missed, v_settings.default_on_missed)
-            in ('backfill', 'spread')
-          then 'queue' else v_settings.default_on_overlap end) as on_overlap,
       case
         when g.gate is not null then g.gate
         when q.failure is not null then 'condition_failed'
@@ -92,12 +107,12 @@ begin
           and not lenses.fn_has_assignee(g.lenser_id, g.assignee_type, g.assignee_id)
           then 'assignee_missing'
         when b.is_overspent or (g.kind = 'battle' and b.battles_left <= 0) then 'budget_exceeded'
-        when p_mode in ('tick', 'preview') and s.max_in_flight is not null
-          and s.on_overlap is distinct from 'replace'
-          and (s.on_overlap is not null or v_settings.default_on_overlap <> 'replace')
-          and s.max_in_flight <= (
+        when p_mode in ('tick', 'preview') and g.max_in_flight is not null
+          and g.on_overlap <> 'replace'
+          and g.max_in_flight <= (
             select count(*) from lenses.workflow_runs as r
-            where r.schedule_id = s.id and r.status in ('pending_approval', 'pending', 'running'))
+            where r.schedule_id = g.schedule_id
+              and r.status in ('pending_approval', 'pending', 'running'))
           then 'overlap_in_flight'
         when v.cycle is not null then 'cycle_detected'
         when g.slot is not null and coalesce(
@@ -114,9 +129,11 @@ begin
           then 'wait'
       end as reason
     from gated as g
-    inner join lenses.workflow_schedules as s on s.id = g.schedule_id
-    left join lenses.workflow_versions as v
-      on v.workflow_id = s.workflow_id and v.version = g.version
+    left join lateral (
+      select r.cycle, r.node_actions
+      from lenses.workflow_versions as r
+      where r.workflow_id = g.workflow_id and r.version = g.version offset 0
+    ) as v on true
     left join conditions as q on q.schedule_id = g.schedule_id
     left join budgets as b on b.assignee_id = g.assignee_id
   ),
