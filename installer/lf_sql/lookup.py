@@ -40,6 +40,13 @@ KINDS = {
         Kind("agent", "agents.ai_lensers", ("t.name",), "t.name"),
         Kind("team", "agents.teams", ("t.name",), "t.name"),
         Kind("gateway", "agents.gateways", ("t.name",), "t.name"),
+        Kind(
+            "cron",
+            "agents.gateway_crons",
+            ("t.operation",),
+            "(select g.name from agents.gateways as g where g.id = t.gateway_id)"
+            " || ', ' || t.operation || ', ' || t.cron_expr",
+        ),
     )
 }
 
@@ -105,6 +112,7 @@ def _list_of(word: str) -> str:
         "calendar": "schedule calendar list",
         "run": "runs list",
         "gateway": "gateway list",
+        "cron": "gateway cron list GATEWAY",
     }.get(word, "schedule show shows who is assigned")
 
 
