@@ -52,8 +52,8 @@ findings as (
     'warn' as state,
     case when m.paused_at is null then 'not active' else
       format('paused %s ago', lenses.fn_health_age(now() - m.paused_at))
-      || coalesce(format(', until %s', to_char(m.paused_until, 'YYYY-MM-DD HH24:MI UTC')), '')
-      || coalesce(format(': %s', left(m.pause_note, 200)), '')
+      || coalesce(', until ' || to_char(m.paused_until, 'YYYY-MM-DD HH24:MI UTC'), '')
+      || coalesce(': ' || left(m.pause_note, 200), '')
     end as detail,
     format('lf-sql schedule resume %s', m.id) as advice
   from mine as m
