@@ -15,7 +15,7 @@ from tests.cron.strategies import expressions, fields, moments
 from tests.support.database import Database
 
 quick = settings(
-    max_examples=120,
+    max_examples=100,
     deadline=None,
     derandomize=True,
     database=None,
