@@ -18,12 +18,13 @@ from lf_sql.plan import Plan
 
 @dataclass
 class Report:
-    """`findings` is bad news; `warnings` are what was told at the install, and stays true."""
+    """`findings` is bad news; the rest was told at the install, and is still true."""
 
     plan: Plan
     driver: Driver
     findings: list[Finding] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    weaker: list[str] = field(default_factory=list)
+    driver_notes: list[str] = field(default_factory=list)
 
 
 def verify(conn: Connection, bundle: Bundle) -> Report:
@@ -40,9 +41,8 @@ def verify(conn: Connection, bundle: Bundle) -> Report:
     with db.steady_transaction(conn):
         findings += [lag.finding for lag in sequences_behind(conn)]
         findings += _invariants(conn)
-    warnings = roles.weaker(plan.role_map)
-    warnings += [f"pg_cron: {trouble.problem}" for trouble in driver.troubles]
-    return Report(plan, driver, findings, warnings)
+    notes = [trouble.problem for trouble in driver.troubles]
+    return Report(plan, driver, findings, roles.weaker(plan.role_map), notes)
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def emit(
     elif not rows:
         click.echo(empty)
     else:
-        _table(rows, columns)
+        table(rows, columns)
 
 
 def emit_one(row: Row) -> None:
@@ -151,17 +151,19 @@ def note(line: str) -> None:
     click.echo(line, err=True)
 
 
-def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
+def table(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """Rows for the eye, wherever they go."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
-        table.add_column(name.replace("_", " "), overflow="fold")
+        drawn.add_column(name.replace("_", " "), overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(row.get(name)) for name in columns))
-    Console(highlight=False, markup=False).print(table)
+        drawn.add_row(*(_cell(row.get(name)) for name in columns))
+    width = None if sys.stdout.isatty() else 120
+    Console(highlight=False, markup=False, width=width).print(drawn)
 
 
 def _cell(value: Any) -> str:

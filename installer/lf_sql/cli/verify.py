@@ -20,9 +20,13 @@ def command() -> None:
         {"severity": "wrong", "kind": f.kind, "what": f.identity, "problem": f.problem}
         for f in report.findings
     ]
-    rows += [
-        {"severity": "weaker", "kind": "", "what": "", "problem": line} for line in report.warnings
-    ]
+    for severity, kind, lines in (
+        ("weaker", "roles", report.weaker),
+        ("note", "pg_cron", report.driver_notes),
+    ):
+        rows += [
+            {"severity": severity, "kind": kind, "what": "", "problem": line} for line in lines
+        ]
     if rows or options().as_json:
         emit(rows, ["severity", "kind", "what", "problem"])
     if report.findings:
