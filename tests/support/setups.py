@@ -19,6 +19,7 @@ from tests.support.tenants import populate
 
 HERE = Path(__file__).parent
 NAMES = ("plain", "supabase")
+AUTHENTICATOR = "authenticator"  # the login that becomes the request roles, as PostgREST has it
 STRANGER = "lf_test_stranger"  # a role of the same server that nobody has granted anything
 
 
@@ -42,7 +43,7 @@ class Setup:
         """An installed database with ALICE and BOB in it; only copied from."""
         name = self._state.create(f"{self.name}_two_tenants", self._state.template)
         with connect(self.dsn(name)) as conn:
-            stranger(conn)
+            add_roles(conn)
             populate(conn)
         return name
 
@@ -102,9 +103,12 @@ class SupabaseSetup(Setup):
         self._state.close()
 
 
-def stranger(conn: Database) -> None:
+def add_roles(conn: Database) -> None:
     if not conn.value("select to_regrole(%s)", [STRANGER]):
         conn.execute(f"create role {STRANGER} nologin".encode())
+    if not conn.value("select to_regrole(%s)", [AUTHENTICATOR]):
+        conn.execute(f"create role {AUTHENTICATOR} login noinherit".encode())
+        conn.execute(f"grant anon, authenticated, service_role to {AUTHENTICATOR}".encode())
 
 
 @contextmanager
