@@ -6,7 +6,15 @@ import sys
 from collections.abc import Callable
 from time import perf_counter
 
-from tests.bench import bench_growth, bench_install, bench_lag, bench_preview, bench_tick, report
+from tests.bench import (
+    bench_growth,
+    bench_install,
+    bench_lag,
+    bench_preview,
+    bench_tick,
+    bench_worker,
+    report,
+)
 from tests.bench.load import Bench, bench
 from tests.bench.report import Row
 
@@ -37,6 +45,7 @@ SECTIONS: dict[str, Section] = {
     "growth": bench_growth.run,
     "runs": runs,
     "lag": bench_lag.run,
+    "worker": bench_worker.run,
 }
 
 
