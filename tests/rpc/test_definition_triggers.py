@@ -152,6 +152,8 @@ def test_everything_or_nothing(alice: Caller, bad: dict[str, Any], says: str) ->
         "22023", "fn_upsert_workflow", workflow_id=row.id, title="new", definition=wanted
     )
     assert says in found.message_primary
+    assert found.message_primary.startswith("trigger ") or bad["id"] in found.message_primary
+    assert found.message_hint
     assert registered(alice, row.id) == before
     assert [w.title for w in alice.rows("fn_get_workflows")] == ["a workflow"]
     alice.refused("22023", "fn_upsert_workflow", title="new", definition=wanted)
@@ -162,7 +164,7 @@ def test_a_cycle(alice: Caller) -> None:
     found = alice.refused(
         "22023", "fn_upsert_workflow", title="t", definition={**CYCLIC, "triggers": [NIGHTLY]}
     )
-    assert "cycle_detected" in found.message_primary
+    assert found.message_primary.startswith('trigger "nightly": cycle_detected')
     disabled = {**CYCLIC, "triggers": [{**NIGHTLY, "is_active": False}]}
     assert alice.workflow(definition=disabled).trigger_type == "schedule"
 

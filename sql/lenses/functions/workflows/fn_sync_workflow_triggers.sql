@@ -13,6 +13,9 @@ declare
   v_dropped jsonb;
   v_row lenses.workflow_schedules;
   v_is_new boolean;
+  v_message text;
+  v_detail text;
+  v_hint text;
 begin
   delete from lenses.workflow_schedules as s
   where s.workflow_id = p_workflow.id and s.lenser_id = p_workflow.lenser_id
@@ -50,7 +53,14 @@ begin
       format('trigger "%s"', left(v_entry ->> 'id', 60))
     );
     v_row.is_active := v_row.is_active and v_row.paused_at is null;
-    perform lenses.fn_save_schedule(v_row, v_is_new);
+    begin
+      perform lenses.fn_save_schedule(v_row, v_is_new);
+    exception when invalid_parameter_value then
+      -- the table's trigger knows the value, not whose it is
+      get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+      raise exception using errcode = '22023',
+        message = format('trigger "%s": %s', left(v_entry ->> 'id', 60), v_message), detail = v_detail, hint = v_hint;
+    end;
   end loop;
 end;
 $$;

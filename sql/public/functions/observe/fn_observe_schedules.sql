@@ -28,8 +28,9 @@ begin
   return query
   with schedules as materialized (
     select
-      w.title as resource, 'workflow' as resource_type, w.id as resource_id, s.id as schedule_id, s.cron_expr,
-      s.interval_ms, s.timezone, lenses.fn_schedule_status(s.is_active, s.paused_at) as status, s.next_run_at,
+      w.title as resource, 'workflow' as resource_type, w.id as resource_id, s.id as schedule_id,
+      coalesce(s.cron_expr, lenses.fn_interval_period(s.interval_ms)) as expression, s.cron_expr, s.interval_ms,
+      s.timezone, lenses.fn_schedule_status(s.is_active, s.paused_at) as status, s.next_run_at,
       s.last_run_at, coalesce(r.status, s.last_dispatch_status) as last_status, coalesce(a.name, t.name) as assignee,
       s.description as label, s.created_at
     from lenses.workflow_schedules as s
@@ -42,25 +43,24 @@ begin
     where s.lenser_id = v_lenser_id
     union all
     select
-      g.name, 'gateway', g.id, c.id, c.cron_expr, null, c.timezone, lenses.fn_schedule_status(c.is_active, null),
+      g.name, 'gateway', g.id, c.id, c.cron_expr, c.cron_expr, null, c.timezone, lenses.fn_schedule_status(c.is_active, null),
       c.next_run_at, c.last_run_at, c.last_status, null, c.operation, c.created_at
     from agents.gateway_crons as c
     inner join agents.gateways as g on g.id = c.gateway_id and g.lenser_id = c.lenser_id
     where c.lenser_id = v_lenser_id
   ),
   english as materialized (
-    select k.cron_expr, k.interval_ms, lenses.fn_schedule_describe(k.cron_expr, k.interval_ms) as description
-    from (select distinct s.cron_expr, s.interval_ms from schedules as s) as k
+    select k.expression, lenses.fn_schedule_describe(k.cron_expr, k.interval_ms) as description
+    from (select distinct s.expression, s.cron_expr, s.interval_ms from schedules as s) as k
   )
   select
     s.resource, s.resource_type, s.resource_id, s.schedule_id,
     case when s.cron_expr is null then 'interval' else 'cron' end,
-    coalesce(s.cron_expr, lenses.fn_interval_period(s.interval_ms)), e.description,
+    s.expression, e.description,
     case when s.cron_expr is not null then nullif(s.timezone, 'UTC') end, s.status,
     case when s.status = 'enabled' then s.next_run_at end, s.last_run_at, s.last_status, s.assignee, s.label
   from schedules as s
-  inner join english as e
-    on coalesce(e.cron_expr, e.interval_ms::text) = coalesce(s.cron_expr, s.interval_ms::text)
+  inner join english as e on e.expression = s.expression
   order by s.resource, s.resource_type, s.created_at, s.schedule_id;
 end;
 $$;
