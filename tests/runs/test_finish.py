@@ -9,7 +9,10 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from tests.dispatch.conftest import at
+from tests.rpc.callers import acting
 from tests.runs.world import World
+from tests.support.database import make_tenant
 
 
 def test_completion_fills_run_and_schedule(world: World) -> None:
@@ -106,14 +109,14 @@ def test_a_heartbeat_extends_the_lease(world: World) -> None:
 def test_a_result_that_is_too_large_changes_nothing(world: World) -> None:
     run = world.run()
     world.claim()
-    with pytest.raises(psycopg.errors.InvalidParameterValue, match="p_result is larger"):
+    with world.refused("22023", "p_result is larger"):
         world.complete(run, result="x" * 1_100_000)
     deep: Any = 1
     for _ in range(70):
         deep = [deep]
-    with pytest.raises(psycopg.errors.InvalidParameterValue, match="p_result is nested"):
+    with world.refused("22023", "p_result is nested"):
         world.complete(run, result=deep)
-    with pytest.raises(psycopg.errors.UntranslatableCharacter):
+    with world.refused("22P05"):
         world.complete(run, result="a\0b")
     assert world.row(run).status == "running"
     assert world.complete(run, result="x")
@@ -123,7 +126,7 @@ def test_a_result_that_is_too_large_changes_nothing(world: World) -> None:
 def test_credits_are_a_number_from_zero_on(world: World, spent: str) -> None:
     run = world.run()
     world.claim()
-    with pytest.raises(psycopg.errors.InvalidParameterValue, match="p_spent_credits"):
+    with world.refused("22023", "p_spent_credits"):
         world.complete(run, spent=spent)
     assert world.complete(run, spent="0.5")
 
@@ -140,7 +143,11 @@ def test_cancelling_ends_a_run_wherever_it_is(world: World) -> None:
         assert world.cancel(run) is True
         row = world.row(run)
         assert row.status == "cancelled"
-        assert row.metadata["result"] == {"status": "cancelled", "cause": "cancelled", "error": None}
+        assert row.metadata["result"] == {
+            "status": "cancelled",
+            "cause": "cancelled",
+            "error": None,
+        }
         assert world.schedule(schedule).last_result == row.metadata["result"]
         assert world.events(run)[-1][1] == "run.cancelled"
     assert world.team_run(waiting).approval_status == "rejected"
@@ -148,33 +155,29 @@ def test_cancelling_ends_a_run_wherever_it_is(world: World) -> None:
 
 
 def test_an_owner_cancels_his_own_by_rpc(world: World) -> None:
-    from tests.support.database import as_user, make_tenant
-
     run = world.run()
     stranger = make_tenant(world.db)
     errors = []
     for unknown in (run, uuid4()):
         with (
             pytest.raises(psycopg.errors.InsufficientPrivilege) as caught,
-            as_user(world.db, stranger) as conn,
+            acting(world.db, stranger, "authenticated") as conn,
         ):
             conn.execute("select public.fn_cancel_workflow_run(%s)", [unknown])
         errors.append(str(caught.value))
     assert errors[0] == errors[1]
-    with pytest.raises(psycopg.errors.InsufficientPrivilege), as_user(world.db, None) as conn:
+    with world.refused("42501"), acting(world.db, None, "authenticated") as conn:
         conn.execute("select public.fn_cancel_workflow_run(%s)", [run])
     assert world.row(run).status == "pending"
-    with as_user(world.db, world.tenant) as conn:
+    with acting(world.db, world.tenant, "authenticated") as conn:
         assert conn.value("select public.fn_cancel_workflow_run(%s)", [run]) is True
         assert conn.value("select public.fn_cancel_workflow_run(%s)", [run]) is False
     other = world.run()
-    with as_user(world.db, None, "service_role") as conn:
+    with acting(world.db, None, "service_role") as conn:
         assert conn.value("select public.fn_cancel_workflow_run(%s)", [other]) is True
 
 
 def test_a_deferred_slot_is_looked_at_when_a_run_ends(world: World) -> None:
-    from tests.dispatch.conftest import at
-
     schedule = world.make_schedule(
         "*/5 * * * *", queue_policy={"mode": "serial", "onOverlap": "queue"}
     )
@@ -183,7 +186,9 @@ def test_a_deferred_slot_is_looked_at_when_a_run_ends(world: World) -> None:
     saved = world.schedule(schedule)
     assert saved.last_dispatch_status == "deferred"
     (run,) = world.claimed()
-    world.db.execute("update lenses.workflow_schedules set description = 'x' where id = %s", [schedule])
+    world.db.execute(
+        "update lenses.workflow_schedules set description = 'x' where id = %s", [schedule]
+    )
     assert world.complete(run)
     woken = world.schedule(schedule)
     assert woken.due_at < saved.due_at

@@ -91,7 +91,9 @@ def test_isolate_leaves_the_schedule_alone(world: World) -> None:
 
 def test_halt_pauses_the_schedule_with_a_note(world: World) -> None:
     schedule = world.make_schedule()
-    run = world.run(schedule, policies=world.policies(retry={"maxRetries": 1}, failure={"mode": "halt"}))
+    run = world.run(
+        schedule, policies=world.policies(retry={"maxRetries": 1}, failure={"mode": "halt"})
+    )
     fail_next(world, cause="c")
     assert world.schedule(schedule).is_active, "a retry is no failure of the run"
     fail_next(world, cause="c")

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import psycopg
+import pytest
 from psycopg.types.json import Jsonb
 
 from tests.dispatch.conftest import NO_APPROVAL, House
-from tests.support.database import Database, as_user
+from tests.rpc.callers import acting
+from tests.support.database import Database
 
 FREE = {"approval_policy": NO_APPROVAL}
 MINUTE = timedelta(minutes=1)
 
 
 class World(House):
+    def __init__(self, db: Database) -> None:
+        super().__init__(db)
+        self._ages = itertools.count()
+
     def run(self, schedule: UUID | None = None, **columns: Any) -> UUID:
-        """A run inserted by hand, without need of approval unless `policies` say more."""
-        columns = {"workflow_id": self.workflow, "policies": FREE, **columns}
+        """A run inserted by hand, each younger than the one before; free unless `policies` say more."""
+        age = datetime.now(UTC) - timedelta(hours=1) + timedelta(seconds=next(self._ages))
+        columns = {"workflow_id": self.workflow, "policies": FREE, "created_at": age, **columns}
         if schedule:
             columns["schedule_id"] = schedule
         return self._insert("lenses.workflow_runs", columns)
@@ -30,9 +41,13 @@ class World(House):
         return self.db.row("select * from lenses.workflow_runs where id = %s", [run])
 
     def claim(
-        self, worker: str = "w", limit: int = 1, lease: timedelta = MINUTE, db: Database | None = None
+        self,
+        worker: str = "w",
+        limit: int = 1,
+        lease: timedelta = MINUTE,
+        db: Database | None = None,
     ) -> list[Any]:
-        with as_user(db or self.db, None, "service_role") as conn:
+        with acting(db or self.db, None, "service_role") as conn:
             return conn.execute(
                 "select * from lenses.fn_claim_workflow_runs(%s, %s, %s)", [worker, limit, lease]
             ).fetchall()
@@ -40,8 +55,17 @@ class World(House):
     def claimed(self, worker: str = "w", limit: int = 1) -> list[UUID]:
         return [run.id for run in self.claim(worker, limit)]
 
+    @contextmanager
+    def refused(self, sqlstate: str, message: str = "") -> Iterator[None]:
+        """What is within must raise this SQLSTATE, with `message` in its text; it is undone."""
+        with pytest.raises(psycopg.Error) as caught, self.db.transaction():
+            yield
+        found = caught.value.diag
+        assert found.sqlstate == sqlstate, f"{found.sqlstate}: {found.message_primary}"
+        assert message in (found.message_primary or "")
+
     def _call(self, query: str, values: list[Any]) -> Any:
-        with as_user(self.db, None, "service_role") as conn:
+        with acting(self.db, None, "service_role") as conn:
             row = conn.execute(query, values).fetchone()
             assert row
             return row[0]
@@ -77,7 +101,7 @@ class World(House):
         return self._call("select lenses.fn_reap_workflow_runs()", [])
 
     def decide(self, run: UUID, decision: str = "approved", note: str | None = None) -> Any:
-        with as_user(self.db, self.tenant) as conn:
+        with acting(self.db, self.tenant, "authenticated") as conn:
             return conn.execute(
                 "select * from public.fn_decide_workflow_run(%s, %s, %s)", [run, decision, note]
             ).fetchone()
@@ -90,9 +114,7 @@ class World(House):
         )
 
     def make_available(self, run: UUID) -> None:
-        self.db.execute(
-            "update lenses.workflow_runs set available_at = null where id = %s", [run]
-        )
+        self.db.execute("update lenses.workflow_runs set available_at = null where id = %s", [run])
 
     def events(self, run: UUID) -> list[tuple[int, str]]:
         return [
@@ -138,5 +160,3 @@ class World(House):
                 [team, member, self.tenant.id],
             )
         return team
-
-
