@@ -1,0 +1,297 @@
+"""Every door to a started run, in every state of its approval, by every role up to the table's owner."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from tests.dispatch.conftest import MONDAY
+from tests.rpc.callers import acting
+from tests.runs.world import World
+
+NEEDS = {"approval_policy": {"requiresApproval": True, "expiresAfterMs": 60_000}}
+IN_FLIGHT = ("pending", "running")
+LEASE = "worker_id = 'w', lease_expires_at = now() + interval '1 minute'"
+
+
+def undecided(world: World, run: UUID) -> None:
+    """As it was made."""
+
+
+def rejected(world: World, run: UUID) -> None:
+    world.decide(run, "rejected")
+
+
+def approved(world: World, run: UUID) -> None:
+    world.decide(run)
+
+
+def timed_out(world: World, run: UUID) -> None:
+    world.db.execute("select lenses.fn_reap_runs(now() + interval '2 minutes')")
+
+
+def cancelled(world: World, run: UUID) -> None:
+    world.cancel(run)
+
+
+def changed_since(world: World, run: UUID) -> None:
+    world.decide(run)
+    world.db.execute(
+        "update lenses.workflow_runs set context_inputs = '{\"other\": 1}' where id = %s", [run]
+    )
+
+
+def asked_again_by_version(world: World, run: UUID) -> None:
+    world.decide(run)
+    world.db.execute(
+        'update lenses.workflows set definition = \'{"nodes": [{"id": "new"}], "edges": []}\' '
+        "where id = %s",
+        [world.workflow],
+    )
+    world.db.execute("update lenses.workflow_runs set workflow_version = 2 where id = %s", [run])
+
+
+def without_team_run(world: World, run: UUID) -> None:
+    """What a superuser's DELETE leaves."""
+    world.decide(run)
+    world.db.execute("delete from agents.team_runs where workflow_run_id = %s", [run])
+
+
+@dataclass(frozen=True)
+class State:
+    make: Callable[[World, UUID], None]
+    may_start: bool = False
+    is_over: bool = False
+
+
+STATES = {
+    "undecided": State(undecided),
+    "approved": State(approved, may_start=True),
+    "rejected": State(rejected, is_over=True),
+    "timed_out": State(timed_out, is_over=True),
+    "cancelled": State(cancelled, is_over=True),
+    "inputs_changed": State(changed_since),
+    "version_changed": State(asked_again_by_version),
+    "decision_deleted": State(without_team_run),
+}
+
+DOORS: dict[str, str] = {
+    "update to pending": "update lenses.workflow_runs set status = 'pending' where id = %(run)s",
+    "update to running": (
+        f"update lenses.workflow_runs set status = 'running', {LEASE} where id = %(run)s"
+    ),
+    "update to completed": (
+        "update lenses.workflow_runs set status = 'completed', started_at = now() where id = %(run)s"
+    ),
+    "lower the flag": (
+        "update lenses.workflow_runs set needs_approval = false, status = 'running', "
+        f"{LEASE} where id = %(run)s"
+    ),
+    "lower the policy": (
+        "update lenses.workflow_runs set status = 'pending', "
+        'policies = \'{"approval_policy": {"requiresApproval": false}}\' where id = %(run)s'
+    ),
+    "other inputs": (
+        f"update lenses.workflow_runs set status = 'running', {LEASE}, "
+        "context_inputs = '{\"evil\": 1}' where id = %(run)s"
+    ),
+    "approve the team run": (
+        "update agents.team_runs set approval_status = 'approved', decided_at = now() "
+        "where workflow_run_id = %(run)s"
+    ),
+    "team run not required": (
+        "update agents.team_runs set approval_status = 'not_required' "
+        "where workflow_run_id = %(run)s"
+    ),
+    "insert an approval": (
+        "insert into agents.team_runs (workflow_run_id, approval_status) "
+        "values (%(run)s, 'approved') on conflict (workflow_run_id, lenser_id) "
+        "do update set approval_status = 'approved'"
+    ),
+    "upsert": (
+        "insert into lenses.workflow_runs (id, workflow_id, policies, status) "
+        "values (%(run)s, %(workflow)s, '{}', 'pending') "
+        f"on conflict (id) do update set status = 'running', {LEASE}"
+    ),
+    "merge": (
+        "merge into lenses.workflow_runs as r using (select %(run)s::uuid as id) as n "
+        f"on r.id = n.id when matched then update set status = 'running', {LEASE}"
+    ),
+    "claim": "select lenses.fn_claim_workflow_runs('w', 10)",
+    "complete": "select lenses.fn_complete_workflow_run(%(run)s, 'w', '1')",
+    "fail into a retry": "select lenses.fn_fail_workflow_run(%(run)s, 'w', 'timeout', 'x')",
+    "reap": "select lenses.fn_reap_workflow_runs()",
+}
+ROLES = ("service_role", "lf_sql_owner", "authenticated", "anon", "postgres", "replica")
+
+
+def knock(world: World, door: str, role: str, run: UUID) -> str | None:
+    """The SQLSTATE of what the door answered; None: it did not raise."""
+    values = {"run": run, "workflow": world.workflow}
+    try:
+        with world.db.transaction():
+            if role == "replica":
+                world.db.execute("set local session_replication_role = replica")
+                world.db.execute(DOORS[door], values)
+                world.db.execute("set local session_replication_role = origin")
+            elif role == "postgres":
+                world.db.execute(DOORS[door], values)
+            else:
+                with acting(
+                    world.db, None if role != "lf_sql_owner" else world.tenant, role
+                ) as conn:
+                    conn.execute(DOORS[door], values)
+    except psycopg.Error as error:
+        world.db.execute("set local session_replication_role = origin")
+        return error.sqlstate
+    return None
+
+
+def has_started(row: Any) -> bool:
+    return row.status in IN_FLIGHT or (
+        row.status in ("completed", "failed") or row.started_at is not None
+    )
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("state", STATES)
+def test_exactly_the_approved_start(world: World, state: str, role: str) -> None:
+    """One test a role and state, with all doors within; each door meets a run of its own."""
+    cell = STATES[state]
+    for door in DOORS:
+        with world.db.transaction(force_rollback=True):
+            run = world.run(policies=NEEDS)
+            assert world.row(run).status == "pending_approval"
+            cell.make(world, run)
+            before = world.row(run)
+            knock(world, door, role, run)
+            after = world.row(run)
+            where = f"{door}, {state}, {role}: {before.status} to {after.status}"
+            if cell.is_over:
+                assert after.status == before.status, where
+                assert after.attempt == 0, where
+            elif not cell.may_start and state != "decision_deleted":
+                assert after.status == "pending_approval", where
+                assert (after.started_at, after.attempt) == (None, 0), where
+                assert world.team_run(run).approval_status == "pending", where
+            elif state == "decision_deleted":
+                assert after.status in ("pending", "pending_approval"), where
+                assert after.attempt == 0, where
+            elif after.status == "running":
+                assert after.context_inputs == {}, where
+                assert after.needs_approval, where
+
+
+@pytest.mark.parametrize("door", ["update to running", "claim", "merge", "upsert"])
+def test_the_approved_do_start(world: World, door: str) -> None:
+    """The other half: what the matrix calls allowed is possible."""
+    run = world.run(policies=NEEDS)
+    approved(world, run)
+    assert knock(world, door, "service_role", run) is None
+    assert world.row(run).status == "running"
+
+
+@pytest.mark.parametrize(
+    ("role", "status"),
+    itertools.product(
+        ("service_role", "postgres", "replica", "lf_sql_owner"),
+        ("pending", "running", "completed", "failed", "cancelled", "timed_out", None),
+    ),
+)
+def test_an_inserted_run_waits(world: World, role: str, status: str | None) -> None:
+    """INSERT as anything, by anyone: pending_approval, and the attempt is on record."""
+    columns = {"workflow_id": world.workflow, "policies": "{}", "started_at": MONDAY}
+    if status:
+        columns |= {"status": status, "worker_id": "w", "lease_expires_at": MONDAY}
+    names, marks = ", ".join(columns), ", ".join(["%s"] * len(columns))
+    query = f"insert into lenses.workflow_runs ({names}) values ({marks}) returning id"
+    with world.db.transaction():
+        if role == "replica":
+            world.db.execute("set local session_replication_role = replica")
+        if role in ("service_role", "lf_sql_owner"):
+            with acting(world.db, world.tenant, role) as conn:
+                run = conn.value(query, list(columns.values()))
+        else:
+            run = world.db.value(query, list(columns.values()))
+        world.db.execute("set local session_replication_role = origin")
+    row = world.row(run)
+    assert (row.status, row.started_at, row.worker_id) == ("pending_approval", None, None)
+    assert world.team_run(run).approval_status == "pending"
+    assert "approval_bypass_attempt" in world.team_events(run)
+
+
+def test_copy_is_no_way_in(world: World) -> None:
+    with world.db.cursor().copy(
+        "copy lenses.workflow_runs (workflow_id, policies, status) from stdin"
+    ) as copy:
+        copy.write_row([str(world.workflow), "{}", "pending"])
+    row = world.db.row("select * from lenses.workflow_runs")
+    assert row.status == "pending_approval"
+    assert world.team_run(row.id).approval_status == "pending"
+
+
+@pytest.mark.parametrize("gate", ["own", "schedule", "assignment"])
+def test_a_gate_holds_a_run_whose_policy_asks_for_nothing(world: World, gate: str) -> None:
+    workflow = world.make_workflow(
+        definition={"nodes": [{"id": "a", "action": "publish"}], "edges": []}
+    )
+    free = {"requiresApproval": False}
+    gated = {"requiresApproval": False, "gates": ["spend", "publish"]}
+    if gate == "assignment":
+        world._insert(
+            "agents.workflow_assignments",
+            {"lenser_id": world.tenant.id, "workflow_id": workflow, "assignee_type": "agent",
+             "assignee_id": world.make_agent(), "approval_policy": gated},
+        )  # fmt: skip
+    schedule = (
+        world.make_schedule(workflow_id=workflow, approval_policy=gated)
+        if gate == "schedule"
+        else None
+    )
+    run = world.run(
+        schedule,
+        workflow_id=workflow,
+        policies={"approval_policy": gated if gate == "own" else free},
+    )
+    assert world.row(run).status == "pending_approval"
+
+
+def test_a_version_with_a_gate_asks_though_the_old_one_did_not(world: World) -> None:
+    workflow = world.make_workflow(definition={"nodes": [{"id": "a"}], "edges": []})
+    run = world.run(
+        workflow_id=workflow,
+        policies={"approval_policy": {"requiresApproval": False, "gates": ["publish"]}},
+    )
+    assert world.row(run).status == "pending"
+    world.db.execute(
+        "update lenses.workflows set definition = "
+        '\'{"nodes": [{"id": "a", "action": "publish"}], "edges": []}\' where id = %s',
+        [workflow],
+    )
+    world.db.execute("update lenses.workflow_runs set workflow_version = 2 where id = %s", [run])
+    assert world.row(run).status == "pending_approval"
+    assert world.events(run)[-1] == (2, "run.approval_requested")
+
+
+def test_the_tick_run_now_and_backfill_wait_too(world: World) -> None:
+    schedule = world.make_schedule(approval_policy={"requiresApproval": True})
+    assert world.tick(MONDAY) == 1
+    with acting(world.db, world.tenant, "authenticated") as conn:
+        conn.execute("select public.fn_run_workflow_schedule_now(%s)", [schedule])
+    late = world.make_schedule(
+        "0 * * * *", approval_policy={"requiresApproval": True}, start_at="2020-01-01Z"
+    )
+    with acting(world.db, world.tenant, "authenticated") as conn:
+        answer = conn.value(
+            "select public.fn_backfill_schedule(%s, now() - interval '3 hours')", [late]
+        )
+    assert answer["dispatched"] == 3
+    statuses = world.db.column("select status from lenses.workflow_runs")
+    assert statuses == ["pending_approval"] * 5
+    assert world.claimed(limit=10) == []
