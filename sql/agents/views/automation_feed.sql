@@ -1,4 +1,5 @@
--- What automation did, an item a run that a schedule dispatched. Rows are the reader's own: row security of the tables.
+-- What automation did, an item a run that a schedule dispatched. Rows are the reader's own: row
+-- security of the tables.
 create or replace view agents.automation_feed with (security_invoker = true) as
 select
   r.id,
@@ -6,7 +7,9 @@ select
   'schedule_dispatch'::text as kind,
   coalesce(
     r.schedule_id,
-    case when r.triggered_by ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then r.triggered_by::uuid end
+    case
+      when r.triggered_by ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then r.triggered_by::uuid
+    end
   ) as schedule_id,
   r.workflow_id,
   w.title as workflow_title,
@@ -26,7 +29,8 @@ inner join lenses.workflows as w on w.id = r.workflow_id and w.lenser_id = r.len
 left join agents.team_runs as t on t.workflow_run_id = r.id and t.lenser_id = r.lenser_id
 where r.trigger_mode in ('schedule', 'backfill');
 
-comment on view agents.automation_feed is 'Items of the automation feed: kind schedule_dispatch, a run that a schedule dispatched.';
+comment on view agents.automation_feed is
+  'Items of the automation feed: kind schedule_dispatch, a run that a schedule dispatched.';
 comment on column agents.automation_feed.schedule_id is 'Stays when the schedule is deleted.';
 comment on column agents.automation_feed.status is 'The run''s status.';
 comment on column agents.automation_feed.is_missed is 'The slot was late, and onMissed had it run.';

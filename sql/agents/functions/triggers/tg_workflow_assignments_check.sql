@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- An assignment's row defends itself, by whatever path it comes: lenser from its workflow, the assignee and a fallback
--- the lenser's own, the four policies in form. Only what changed is looked up again.
+-- An assignment's row defends itself, by whatever path it comes: lenser from its workflow, the
+-- assignee and a fallback the lenser's own, the four policies in form. Only what changed is looked
+-- up again.
 create or replace function agents.tg_workflow_assignments_check()
 returns trigger
 language plpgsql
@@ -21,7 +22,10 @@ begin
   end if;
   if new.assignee_type is null or new.assignee_type not in ('agent', 'team') then
     raise exception using errcode = '22023',
-      message = format('assignee_type is not known: %s', coalesce('"' || left(new.assignee_type, 60) || '"', 'NULL')),
+      message = format(
+        'assignee_type is not known: %s',
+        coalesce('"' || left(new.assignee_type, 60) || '"', 'NULL')
+      ),
       hint = 'Use agent or team.';
   end if;
   if (new.assignee_type, new.assignee_id) is distinct from (v_old.assignee_type, v_old.assignee_id)
@@ -43,7 +47,9 @@ begin
       new.lenser_id, null, (new.failure_policy ->> 'fallbackAssigneeId')::uuid
     ) and new.failure_policy ? 'fallbackAssigneeId' then
       raise exception using errcode = '22023',
-        message = format('fallbackAssigneeId %s does not exist', new.failure_policy ->> 'fallbackAssigneeId'),
+        message = format(
+          'fallbackAssigneeId %s does not exist', new.failure_policy ->> 'fallbackAssigneeId'
+        ),
         hint = 'Give the id of one of the tenant''s own agents or teams.';
     end if;
   end if;
@@ -55,4 +61,5 @@ end;
 $$;
 
 comment on function agents.tg_workflow_assignments_check() is
-  'Fills lenser_id of an assignment from its workflow; 22023 for an assignee that is not the tenant''s or a bad policy.';
+  'Fills lenser_id of an assignment from its workflow; 22023 for an assignee that is not the '
+  'tenant''s or a bad policy.';

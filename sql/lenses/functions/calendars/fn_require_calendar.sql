@@ -1,5 +1,5 @@
--- For the RPCs: the caller's own calendar, or the one refusal that a stranger's id and an unknown id share, byte for
--- byte. Seeds, which everyone sees, are refused in words of their own.
+-- For the RPCs: the caller's own calendar, or the one refusal that a stranger's id and an unknown
+-- id share, byte for byte. Seeds, which everyone sees, are refused in words of their own.
 create or replace function lenses.fn_require_calendar(p_calendar_id uuid)
 returns lenses.schedule_calendars
 language plpgsql
@@ -18,7 +18,8 @@ begin
       using errcode = '42501', hint = 'public.fn_get_schedule_calendars() lists yours.';
   elsif v_row.lenser_id is null then
     raise exception 'the calendar "%" comes with the product and is read-only', v_row.name
-      using errcode = '42501', hint = 'Clone it: fn_create_schedule_calendar(…, p_clone_of => its id).';
+      using errcode = '42501',
+        hint = 'Clone it: fn_create_schedule_calendar(…, p_clone_of => its id).';
   end if;
   return v_row;
 end;

@@ -8,7 +8,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 select 'Every ' || case
   when count(*) = 1 and min(u.amount) = 1 then min(u.unit)
-  else string_agg(u.amount || ' ' || u.unit || case when u.amount = 1 then '' else 's' end, ' ' order by u.place)
+  else string_agg(
+    u.amount || ' ' || u.unit || case when u.amount = 1 then '' else 's' end, ' ' order by u.place
+  )
 end
 from (
   values
@@ -21,4 +23,5 @@ from (
 where u.amount > 0
 $$;
 
-comment on function lenses.fn_interval_describe(bigint) is 'Milliseconds in English: Every 6 hours.';
+comment on function lenses.fn_interval_describe(bigint) is
+  'Milliseconds in English: Every 6 hours.';

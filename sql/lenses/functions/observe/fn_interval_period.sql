@@ -1,4 +1,5 @@
--- The period of an interval schedule as people write it: 6h, 1h30m, 1d; parts that are 0 are left out.
+-- The period of an interval schedule as people write it: 6h, 1h30m, 1d; parts that are 0 are left
+-- out.
 create or replace function lenses.fn_interval_period(p_interval_ms bigint)
 returns text
 language sql
@@ -18,4 +19,5 @@ from (
 where u.amount > 0
 $$;
 
-comment on function lenses.fn_interval_period(bigint) is 'Milliseconds as a period such as 6h or 1h30m.';
+comment on function lenses.fn_interval_period(bigint) is
+  'Milliseconds as a period such as 6h or 1h30m.';

@@ -13,4 +13,5 @@ select case
 end
 $$;
 
-comment on function lenses.fn_schedule_status(boolean, timestamptz) is 'enabled, paused or disabled.';
+comment on function lenses.fn_schedule_status(boolean, timestamptz) is
+  'enabled, paused or disabled.';

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- Flood guard of the RPCs: a lenser has at most dispatch_settings.max_schedules_per_lenser schedules.
--- Counts no further than the cap. Two at once may pass it by one; operators' own INSERTs are not held.
+-- Flood guard of the RPCs: a lenser has at most dispatch_settings.max_schedules_per_lenser
+-- schedules. Counts no further than the cap. Two at once may pass it by one; operators' own INSERTs
+-- are not held.
 create or replace function lenses.fn_check_schedule_cap(p_lenser_id uuid)
 returns void
 language plpgsql

@@ -17,4 +17,5 @@ end;
 $$;
 
 comment on function lenses.fn_check_text(text, text, integer) is
-  'Raises 22023 if p_value (called p_name) has more than p_max characters; NULL is within every limit.';
+  'Raises 22023 if p_value (called p_name) has more than p_max characters; NULL is within every '
+  'limit.';

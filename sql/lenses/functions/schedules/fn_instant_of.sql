@@ -1,5 +1,6 @@
--- A time that stands in JSON, as text. Postgres' own input takes words such as now and tomorrow and has errors of
--- classes of its own, so the form is held to a date, and the errors are turned into 22023. Without a zone it is UTC.
+-- A time that stands in JSON, as text. Postgres' own input takes words such as now and tomorrow and
+-- has errors of classes of its own, so the form is held to a date, and the errors are turned into
+-- 22023. Without a zone it is UTC.
 create or replace function lenses.fn_instant_of(p_text text, p_name text)
 returns timestamptz
 language plpgsql
@@ -25,5 +26,5 @@ end;
 $$;
 
 comment on function lenses.fn_instant_of(text, text) is
-  'p_text (YYYY-MM-DD, optionally T or a blank, a time, and Z or an offset; UTC where it has none) as timestamptz; '
-  'NULL for NULL, 22023 naming p_name for anything else.';
+  'p_text (YYYY-MM-DD, optionally T or a blank, a time, and Z or an offset; UTC where it has '
+  'none) as timestamptz; NULL for NULL, 22023 naming p_name for anything else.';

@@ -1,7 +1,8 @@
--- Lays p_patch, an object of a schedule's user columns, over a row: what patch and a definition's triggers have in
--- common. null clears, which for a column with a default is that default. A cron_expr alone makes a cron schedule,
--- an interval_ms alone an interval schedule. Checks keys and types here (22023, never a cast's own error); whether
--- the values make sense is the table's to say. p_where begins each message.
+-- Lays p_patch, an object of a schedule's user columns, over a row: what patch and a definition's
+-- triggers have in common. null clears, which for a column with a default is that default. A
+-- cron_expr alone makes a cron schedule, an interval_ms alone an interval schedule. Checks keys and
+-- types here (22023, never a cast's own error); whether the values make sense is the table's to
+-- say. p_where begins each message.
 create or replace function lenses.fn_patch_schedule_row(
   p_row lenses.workflow_schedules,
   p_patch jsonb,
@@ -14,8 +15,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_json constant text[] := array[
-    'approval_policy', 'retry_policy', 'failure_policy', 'queue_policy', 'inputs_template', 'inputs_rotation',
-    'pre_dispatch_condition'
+    'approval_policy', 'retry_policy', 'failure_policy', 'queue_policy', 'inputs_template',
+    'inputs_rotation', 'pre_dispatch_condition'
   ];
   c_rules constant jsonb := '{
     "description": {"type": "text"},
@@ -40,10 +41,15 @@ declare
 begin
   if jsonb_typeof(p_patch) is distinct from 'object' then
     raise exception using errcode = '22023',
-      message = format('%s must be a JSON object, not %s', p_where, coalesce(left(p_patch::text, 60), 'NULL')),
+      message = format(
+        '%s must be a JSON object, not %s', p_where, coalesce(left(p_patch::text, 60), 'NULL')
+      ),
       hint = 'For example {"cron_expr": "0 9 * * 1-5", "timezone": "Europe/Berlin"}.';
   end if;
-  select k.key into v_key from jsonb_object_keys(p_patch) as k (key) where k.key <> all (v_known) limit 1;
+  select k.key into v_key
+  from jsonb_object_keys(p_patch) as k (key)
+  where k.key <> all (v_known)
+  limit 1;
   if found then
     raise exception using errcode = '22023',
       message = format('%s: unknown key "%s"', p_where, left(v_key, 60))
@@ -52,9 +58,11 @@ begin
   end if;
   perform lenses.fn_check_policy(
     p_where,
-    coalesce(
-      (select jsonb_object_agg(e.key, e.value) from jsonb_each(p_patch - c_json) as e where e.value <> 'null'), '{}'
-    ),
+    coalesce((
+      select jsonb_object_agg(e.key, e.value)
+      from jsonb_each(p_patch - c_json) as e
+      where e.value <> 'null'
+    ), '{}'),
     c_rules
   );
   if p_patch -> 'is_active' = 'null' then
@@ -70,8 +78,10 @@ begin
       when 'cron_expr' then p_row.cron_expr := v_value #>> '{}';
       when 'interval_ms' then p_row.interval_ms := v_value::bigint;
       when 'timezone' then p_row.timezone := v_value #>> '{}';
-      when 'start_at' then p_row.start_at := lenses.fn_instant_of(v_value #>> '{}', p_where || '.start_at');
-      when 'end_at' then p_row.end_at := lenses.fn_instant_of(v_value #>> '{}', p_where || '.end_at');
+      when 'start_at' then
+        p_row.start_at := lenses.fn_instant_of(v_value #>> '{}', p_where || '.start_at');
+      when 'end_at' then
+        p_row.end_at := lenses.fn_instant_of(v_value #>> '{}', p_where || '.end_at');
       when 'jitter_ms' then p_row.jitter_ms := v_value::integer;
       when 'is_active' then p_row.is_active := v_value::boolean;
       when 'assignee_type' then p_row.assignee_type := v_value #>> '{}';

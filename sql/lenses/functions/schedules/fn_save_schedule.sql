@@ -1,7 +1,11 @@
--- The one place where RPCs write a schedule: the columns that a user sets, NULL standing for a column's
--- default. The table's trigger judges them and works out the rest. An INSERT that finds the id taken
--- gives NULL, so that of two at once the second can go on to change the row of the first.
-create or replace function lenses.fn_save_schedule(p_row lenses.workflow_schedules, p_is_new boolean)
+-- The one place where RPCs write a schedule: the columns that a user sets, NULL standing for a
+-- column's default. The table's trigger judges them and works out the rest. An INSERT that finds
+-- the id taken gives NULL, so that of two at once the second can go on to change the row of the
+-- first.
+create or replace function lenses.fn_save_schedule(
+  p_row lenses.workflow_schedules,
+  p_is_new boolean
+)
 returns lenses.workflow_schedules
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -57,10 +61,11 @@ begin
 
   perform lenses.fn_check_schedule_cap(p_row.lenser_id);
   insert into lenses.workflow_schedules as s (
-    id, lenser_id, workflow_id, workflow_version, description, schedule_type, cron_expr, interval_ms,
-    timezone, start_at, end_at, jitter_ms, is_active, assignee_type, assignee_id,
+    id, lenser_id, workflow_id, workflow_version, description, schedule_type, cron_expr,
+    interval_ms, timezone, start_at, end_at, jitter_ms, is_active, assignee_type, assignee_id,
     workflow_assignment_id, approval_policy, retry_policy, failure_policy, queue_policy,
-    inputs_template, inputs_rotation, calendar_id, pre_dispatch_condition, global_model_id, trigger_id
+    inputs_template, inputs_rotation, calendar_id, pre_dispatch_condition, global_model_id,
+    trigger_id
   )
   values (
     coalesce(p_row.id, gen_random_uuid()), p_row.lenser_id, p_row.workflow_id,
@@ -78,5 +83,6 @@ end;
 $$;
 
 comment on function lenses.fn_save_schedule(lenses.workflow_schedules, boolean) is
-  'Inserts (p_is_new) or updates a schedule''s user columns; NULL means a column''s default. Returns the '
-  'row, NULL where an INSERT found its id taken. 22023 for bad input, 53400 at the lenser''s cap.';
+  'Inserts (p_is_new) or updates a schedule''s user columns; NULL means a column''s default. '
+  'Returns the row, NULL where an INSERT found its id taken. 22023 for bad input, 53400 at the '
+  'lenser''s cap.';

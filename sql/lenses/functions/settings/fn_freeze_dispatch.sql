@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- For service_role: from the next tick on nothing is dispatched. Safe to repeat; the newest reason stands.
+-- For service_role: from the next tick on nothing is dispatched. Safe to repeat; the newest reason
+-- stands.
 create or replace function lenses.fn_freeze_dispatch(p_reason text)
 returns lenses.dispatch_settings
 language plpgsql
@@ -20,5 +21,5 @@ end;
 $$;
 
 comment on function lenses.fn_freeze_dispatch(text) is
-  'Stops the dispatcher: ticks do nothing at all until fn_unfreeze_dispatch. p_reason is shown by health. What is missed '
-  'is onMissed''s business afterwards. Returns the settings.';
+  'Stops the dispatcher: ticks do nothing at all until fn_unfreeze_dispatch. p_reason is shown '
+  'by health. What is missed is onMissed''s business afterwards. Returns the settings.';

@@ -28,24 +28,43 @@ begin
       using errcode = '22023', hint = 'For example {"batch_size": 500}.';
   end if;
   perform lenses.fn_check_policy(
-    'settings', case when p_patch -> 'frozen_reason' = 'null' then p_patch - 'frozen_reason' else p_patch end, c_rules);
+    'settings',
+    case when p_patch -> 'frozen_reason' = 'null' then p_patch - 'frozen_reason' else p_patch end,
+    c_rules
+  );
   perform lenses.fn_check_text(p_patch ->> 'frozen_reason', 'settings.frozen_reason', 2000);
   update lenses.dispatch_settings as d
   set is_frozen = coalesce((p_patch -> 'is_frozen')::boolean, d.is_frozen),
-    frozen_reason = case when p_patch ? 'frozen_reason' then p_patch ->> 'frozen_reason' else d.frozen_reason end,
+    frozen_reason = case
+      when p_patch ? 'frozen_reason' then p_patch ->> 'frozen_reason'
+      else d.frozen_reason
+    end,
     batch_size = coalesce((p_patch -> 'batch_size')::integer, d.batch_size),
     missed_grace = coalesce(
-      lenses.fn_setting_interval(p_patch ->> 'missed_grace', 'settings.missed_grace', '0', '1 day'), d.missed_grace),
-    max_catchup_per_tick = coalesce((p_patch -> 'max_catchup_per_tick')::integer, d.max_catchup_per_tick),
+      lenses.fn_setting_interval(p_patch ->> 'missed_grace', 'settings.missed_grace', '0', '1 day'),
+      d.missed_grace
+    ),
+    max_catchup_per_tick = coalesce(
+      (p_patch -> 'max_catchup_per_tick')::integer, d.max_catchup_per_tick
+    ),
     default_on_overlap = coalesce(p_patch ->> 'default_on_overlap', d.default_on_overlap),
     default_on_missed = coalesce(p_patch ->> 'default_on_missed', d.default_on_missed),
     default_jitter_ms = coalesce((p_patch -> 'default_jitter_ms')::integer, d.default_jitter_ms),
     retention = coalesce(
-      lenses.fn_setting_interval(p_patch ->> 'retention', 'settings.retention', '31 days', '36500 days'), d.retention),
+      lenses.fn_setting_interval(
+        p_patch ->> 'retention', 'settings.retention', '31 days', '36500 days'
+      ),
+      d.retention
+    ),
     ticks_retention = coalesce(
-      lenses.fn_setting_interval(p_patch ->> 'ticks_retention', 'settings.ticks_retention', '1 hour', '36500 days'),
-      d.ticks_retention),
-    max_schedules_per_lenser = coalesce((p_patch -> 'max_schedules_per_lenser')::integer, d.max_schedules_per_lenser)
+      lenses.fn_setting_interval(
+        p_patch ->> 'ticks_retention', 'settings.ticks_retention', '1 hour', '36500 days'
+      ),
+      d.ticks_retention
+    ),
+    max_schedules_per_lenser = coalesce(
+      (p_patch -> 'max_schedules_per_lenser')::integer, d.max_schedules_per_lenser
+    )
   where d.id
   returning d.* into v_row;
   return v_row;
@@ -53,7 +72,8 @@ end;
 $$;
 
 comment on function lenses.fn_set_dispatch_settings(jsonb) is
-  'Changes the named columns of lenses.dispatch_settings and returns the row: batch_size, missed_grace ("2 minutes"), '
-  'max_catchup_per_tick, default_on_overlap, default_on_missed, default_jitter_ms (ms), retention (at least 31 days), '
-  'ticks_retention, max_schedules_per_lenser, is_frozen, frozen_reason. 22023: unknown key (the nearest is named), wrong '
-  'type, out of range.';
+  'Changes the named columns of lenses.dispatch_settings and returns the row: batch_size, '
+  'missed_grace ("2 minutes"), max_catchup_per_tick, default_on_overlap, default_on_missed, '
+  'default_jitter_ms (ms), retention (at least 31 days), ticks_retention, '
+  'max_schedules_per_lenser, is_frozen, frozen_reason. 22023: unknown key (the nearest is '
+  'named), wrong type, out of range.';

@@ -1,5 +1,10 @@
 -- A span of time that stands in JSON, as text, held between two bounds.
-create or replace function lenses.fn_setting_interval(p_text text, p_name text, p_min interval, p_max interval)
+create or replace function lenses.fn_setting_interval(
+  p_text text,
+  p_name text,
+  p_min interval,
+  p_max interval
+)
 returns interval
 language plpgsql
 immutable

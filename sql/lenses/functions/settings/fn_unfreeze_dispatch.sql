@@ -19,4 +19,5 @@ end;
 $$;
 
 comment on function lenses.fn_unfreeze_dispatch() is
-  'Lets the dispatcher work again; slots missed meanwhile follow each schedule''s onMissed. Returns the settings.';
+  'Lets the dispatcher work again; slots missed meanwhile follow each schedule''s onMissed. '
+  'Returns the settings.';

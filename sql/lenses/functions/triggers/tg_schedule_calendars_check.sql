@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- A calendar's row defends itself, by whatever path it comes; its dates are kept sorted and distinct.
+-- A calendar's row defends itself, by whatever path it comes; its dates are kept sorted and
+-- distinct.
 create or replace function lenses.tg_schedule_calendars_check()
 returns trigger
 language plpgsql
@@ -8,17 +9,22 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   new.name := btrim(new.name);
-  if new.name is null or char_length(new.name) not between 1 and 200 or new.name ~ '[[:cntrl:]]' then
+  if new.name is null or char_length(new.name) not between 1 and 200
+    or new.name ~ '[[:cntrl:]]' then
     raise exception using errcode = '22023',
       message = format(
-        'name of a calendar must be 1 to 200 characters on one line, not %s', coalesce('"' || left(new.name, 60) || '"', 'NULL')
+        'name of a calendar must be 1 to 200 characters on one line, not %s',
+        coalesce('"' || left(new.name, 60) || '"', 'NULL')
       ),
       hint = 'For example "company holidays 2026".';
   end if;
   if new.kind is null or new.kind not in ('skip_dates', 'only_dates') then
     raise exception using errcode = '22023',
-      message = format('kind of a calendar is not known: %s', coalesce('"' || left(new.kind, 60) || '"', 'NULL'))
-        || coalesce(format('; the nearest is "%s"', lenses.fn_nearest(new.kind, array['skip_dates', 'only_dates'])), ''),
+      message = format(
+        'kind of a calendar is not known: %s', coalesce('"' || left(new.kind, 60) || '"', 'NULL')
+      ) || coalesce(format(
+        '; the nearest is "%s"', lenses.fn_nearest(new.kind, array['skip_dates', 'only_dates'])
+      ), ''),
       hint = 'skip_dates: no run on these dates; only_dates: no run on any other.';
   end if;
   if tg_op = 'INSERT' or new.timezone is distinct from old.timezone then
@@ -26,10 +32,14 @@ begin
   end if;
   if coalesce(cardinality(new.dates), 0) not between 1 and 10000 then
     raise exception using errcode = '22023',
-      message = format('a calendar has 1 to 10000 dates, not %s', coalesce(cardinality(new.dates), 0)),
+      message = format(
+        'a calendar has 1 to 10000 dates, not %s', coalesce(cardinality(new.dates), 0)
+      ),
       hint = 'Give at least one date; to have no calendar, attach none.';
   end if;
-  if exists (select from unnest(new.dates) as d (day) where d.day is null or not isfinite(d.day)) then
+  if exists (
+    select from unnest(new.dates) as d (day) where d.day is null or not isfinite(d.day)
+  ) then
     raise exception using errcode = '22023',
       message = 'a date of the calendar is none: '
         || (select coalesce(d.day::text, 'NULL') from unnest(new.dates) as d (day)
@@ -43,7 +53,8 @@ begin
         message = format('calendar "%s" cannot go to another lenser', left(old.name, 60)),
         hint = 'Create one of his own with the same dates.';
     end if;
-    if (new.name, new.kind, new.timezone, new.dates) is distinct from (old.name, old.kind, old.timezone, old.dates)
+    if (new.name, new.kind, new.timezone, new.dates)
+      is distinct from (old.name, old.kind, old.timezone, old.dates)
       and new.updated_at = old.updated_at
     then
       new.updated_at := now();

@@ -1,6 +1,6 @@
--- Guard of the seeds: read-only for every role, the table's owner and superusers too, in every replication mode. No
--- setting unlocks it, since any client may set one. They come with an install, or a restore, by a role with the owner's
--- rights; a row written again as it is passes.
+-- Guard of the seeds: read-only for every role, the table's owner and superusers too, in every
+-- replication mode. No setting unlocks it, since any client may set one. They come with an install,
+-- or a restore, by a role with the owner's rights; a row written again as it is passes.
 create or replace function lenses.tg_schedule_calendars_seed()
 returns trigger
 language plpgsql
@@ -9,12 +9,15 @@ as $$
 begin
   if tg_op = 'INSERT' then
     if not (new.is_seed or new.lenser_id is null)
-      or pg_has_role(current_user, (select c.relowner from pg_class as c where c.oid = tg_relid), 'usage')
+      or pg_has_role(
+        current_user, (select c.relowner from pg_class as c where c.oid = tg_relid), 'usage'
+      )
     then
       return new;
     end if;
   elsif tg_op = 'UPDATE' then
-    if not (old.is_seed or old.lenser_id is null or new.is_seed or new.lenser_id is null) or new is not distinct from old
+    if not (old.is_seed or old.lenser_id is null or new.is_seed or new.lenser_id is null)
+      or new is not distinct from old
     then
       return new;
     end if;
@@ -24,7 +27,9 @@ begin
     end if;
   end if;
   raise exception using errcode = '42501',
-    message = format('calendars that come with the product are read-only: %s refused', lower(tg_op)),
+    message = format(
+      'calendars that come with the product are read-only: %s refused', lower(tg_op)
+    ),
     hint = 'Clone one: fn_create_schedule_calendar(…, p_clone_of => its id).';
 end;
 $$;

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- The first schedule of a workflow makes its trigger_type schedule, the last that goes makes it manual. A schedule
--- that met the deletion of its workflow on the way is refused here, where the workflow is locked.
+-- The first schedule of a workflow makes its trigger_type schedule, the last that goes makes it
+-- manual. A schedule that met the deletion of its workflow on the way is refused here, where the
+-- workflow is locked.
 create or replace function lenses.tg_workflow_schedules_trigger_type()
 returns trigger
 language plpgsql

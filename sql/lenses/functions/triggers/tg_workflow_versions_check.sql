@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- A version says what was, so it comes only from its workflow or from a restore: not ahead of the workflow, and as
--- the workflow has it where it is the present one. What follows from the definition is worked out here, whoever
--- writes, since approval gates are looked up in it. A row that is there already is left as it is.
+-- A version says what was, so it comes only from its workflow or from a restore: not ahead of the
+-- workflow, and as the workflow has it where it is the present one. What follows from the
+-- definition is worked out here, whoever writes, since approval gates are looked up in it. A row
+-- that is there already is left as it is.
 create or replace function lenses.tg_workflow_versions_check()
 returns trigger
 language plpgsql
@@ -28,7 +29,8 @@ begin
   end if;
   if exists (
     select from lenses.workflow_versions as v
-    where v.workflow_id = new.workflow_id and v.version = new.version and v.definition = new.definition
+    where v.workflow_id = new.workflow_id and v.version = new.version
+      and v.definition = new.definition
   ) then
     return null;
   end if;
@@ -40,4 +42,5 @@ end;
 $$;
 
 comment on function lenses.tg_workflow_versions_check() is
-  'Fills lenser_id, node_actions and cycle of a workflow''s version; 22023 for a version that the workflow does not have.';
+  'Fills lenser_id, node_actions and cycle of a workflow''s version; 22023 for a version that '
+  'the workflow does not have.';

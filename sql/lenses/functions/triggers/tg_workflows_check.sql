@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- A workflow's row defends itself, by whatever path it comes. The version counts changes of the definition and
--- nothing else; trigger_type says whether there are schedules, whatever is written.
+-- A workflow's row defends itself, by whatever path it comes. The version counts changes of the
+-- definition and nothing else; trigger_type says whether there are schedules, whatever is written.
 create or replace function lenses.tg_workflows_check()
 returns trigger
 language plpgsql
@@ -33,12 +33,16 @@ begin
     new.version := old.version + 1;
   elsif new.version <> old.version then
     raise exception using errcode = '22023',
-      message = format('version of a workflow is counted by the table; it is %s, not %s', old.version, new.version),
-      hint = 'Store another definition and it counts up; a schedule can pin a version by workflow_version.';
+      message = format(
+        'version of a workflow is counted by the table; it is %s, not %s', old.version, new.version
+      ),
+      hint = 'Store another definition and it counts up; workflow_version pins one for a schedule.';
   end if;
   if new.trigger_type <> old.trigger_type then
     new.trigger_type := case
-      when exists (select from lenses.workflow_schedules as s where s.workflow_id = new.id) then 'schedule'
+      when exists (
+        select from lenses.workflow_schedules as s where s.workflow_id = new.id
+      ) then 'schedule'
       else 'manual'
     end;
   end if;
@@ -53,4 +57,5 @@ end;
 $$;
 
 comment on function lenses.tg_workflows_check() is
-  'Checks title, kind, status and definition of a workflow (22023), counts its version, keeps trigger_type true.';
+  'Checks title, kind, status and definition of a workflow (22023), counts its version, keeps '
+  'trigger_type true.';

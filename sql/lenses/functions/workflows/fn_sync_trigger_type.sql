@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- Makes trigger_type of the workflows say whether they have schedules. Locks them first, in order of id, so that of
--- a first schedule coming and a last one going at once the second sees the first's work.
+-- Makes trigger_type of the workflows say whether they have schedules. Locks them first, in order
+-- of id, so that of a first schedule coming and a last one going at once the second sees the
+-- first's work.
 create or replace function lenses.fn_sync_trigger_type(p_workflow_ids uuid[])
 returns void
 language plpgsql

@@ -1,9 +1,12 @@
--- Makes the schedules that a definition's triggers registered what the triggers now say: one schedule
--- an id, gone with its entry. An entry changes what it names (and clears what it named before,
--- p_old_definition); all else that the owner set stays, his pause too. Schedules made by hand
--- (trigger_id NULL) are left alone. The caller holds the workflow's lock.
--- A loop an entry: each is a row of its own to lock, lay over and save, and there are few.
-create or replace function lenses.fn_sync_workflow_triggers(p_workflow lenses.workflows, p_old_definition jsonb)
+-- Makes the schedules that a definition's triggers registered what the triggers now say: one
+-- schedule an id, gone with its entry. An entry changes what it names (and clears what it named
+-- before, p_old_definition); all else that the owner set stays, his pause too. Schedules made by
+-- hand (trigger_id NULL) are left alone. The caller holds the workflow's lock. A loop an entry:
+-- each is a row of its own to lock, lay over and save, and there are few.
+create or replace function lenses.fn_sync_workflow_triggers(
+  p_workflow lenses.workflows,
+  p_old_definition jsonb
+)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -34,7 +37,8 @@ begin
     select jsonb_object_agg(k.key, null::text) into v_dropped
     from jsonb_array_elements(p_old_definition -> 'triggers') as t
     cross join lateral jsonb_object_keys(t.value) as k (key)
-    where t.value ->> 'type' = 'schedule_based' and t.value -> 'id' = v_entry -> 'id' and not v_entry ? k.key
+    where t.value ->> 'type' = 'schedule_based' and t.value -> 'id' = v_entry -> 'id'
+      and not v_entry ? k.key
       and k.key not in ('is_active', 'schedule_type', 'cron_expr', 'interval_ms');
 
     select s.* into v_row
@@ -57,14 +61,16 @@ begin
       perform lenses.fn_save_schedule(v_row, v_is_new);
     exception when invalid_parameter_value then
       -- the table's trigger knows the value, not whose it is
-      get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+      get stacked diagnostics
+        v_message = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
       raise exception using errcode = '22023',
-        message = format('trigger "%s": %s', left(v_entry ->> 'id', 60), v_message), detail = v_detail, hint = v_hint;
+        message = format('trigger "%s": %s', left(v_entry ->> 'id', 60), v_message),
+        detail = v_detail, hint = v_hint;
     end;
   end loop;
 end;
 $$;
 
 comment on function lenses.fn_sync_workflow_triggers(lenses.workflows, jsonb) is
-  'Registers the schedule_based triggers of a workflow''s definition as schedules, changes and deletes those registered '
-  'before. 22023 for a bad entry.';
+  'Registers the schedule_based triggers of a workflow''s definition as schedules, changes and '
+  'deletes those registered before. 22023 for a bad entry.';

@@ -40,7 +40,7 @@ end;
 $$;
 
 comment on function public.fn_create_schedule_calendar(text, text, text, date[], uuid) is
-  'Creates a calendar of the caller: p_kind skip_dates or only_dates, p_timezone IANA (NULL: UTC), p_dates 1 to 10,000 '
-  'dates, kept sorted and distinct. p_clone_of takes what is NULL from one of the caller''s calendars or a seed. Returns '
-  'the row. 22023: bad input; 23505: the caller has a calendar of that name (capitals count); 42501: p_clone_of is not '
-  'the caller''s.';
+  'Creates a calendar of the caller: p_kind skip_dates or only_dates, p_timezone IANA (NULL: '
+  'UTC), p_dates 1 to 10,000 dates, kept sorted and distinct. p_clone_of takes what is NULL '
+  'from one of the caller''s calendars or a seed. Returns the row. 22023: bad input; 23505: the '
+  'caller has a calendar of that name (capitals count); 42501: p_clone_of is not the caller''s.';

@@ -35,5 +35,5 @@ end;
 $$;
 
 comment on function public.fn_update_schedule_calendar(uuid, text, text, text, date[]) is
-  'Changes the caller''s calendar; NULL keeps. Returns the row. 22023: bad input; 23505: the caller has another of that '
-  'name; 42501: not the caller''s, or a seed.';
+  'Changes the caller''s calendar; NULL keeps. Returns the row. 22023: bad input; 23505: the '
+  'caller has another of that name; 42501: not the caller''s, or a seed.';

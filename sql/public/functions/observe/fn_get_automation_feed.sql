@@ -24,5 +24,5 @@ end;
 $$;
 
 comment on function public.fn_get_automation_feed(integer) is
-  'The caller''s newest p_limit (at most 500) items of agents.automation_feed, newest first. 22023: a negative limit; '
-  '42501: no caller.';
+  'The caller''s newest p_limit (at most 500) items of agents.automation_feed, newest first. '
+  '22023: a negative limit; 42501: no caller.';

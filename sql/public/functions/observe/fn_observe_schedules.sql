@@ -1,4 +1,5 @@
--- For the owner: all that runs by time, workflows and gateways alike. Equal expressions are put into English once.
+-- For the owner: all that runs by time, workflows and gateways alike. Equal expressions are put
+-- into English once.
 create or replace function public.fn_observe_schedules()
 returns table (
   resource text,
@@ -29,10 +30,11 @@ begin
   with schedules as materialized (
     select
       w.title as resource, 'workflow' as resource_type, w.id as resource_id, s.id as schedule_id,
-      coalesce(s.cron_expr, lenses.fn_interval_period(s.interval_ms)) as expression, s.cron_expr, s.interval_ms,
+      coalesce(s.cron_expr, lenses.fn_interval_period(s.interval_ms)) as expression, s.cron_expr,
+      s.interval_ms,
       s.timezone, lenses.fn_schedule_status(s.is_active, s.paused_at) as status, s.next_run_at,
-      s.last_run_at, coalesce(r.status, s.last_dispatch_status) as last_status, coalesce(a.name, t.name) as assignee,
-      s.description as label, s.created_at
+      s.last_run_at, coalesce(r.status, s.last_dispatch_status) as last_status,
+      coalesce(a.name, t.name) as assignee, s.description as label, s.created_at
     from lenses.workflow_schedules as s
     inner join lenses.workflows as w on w.id = s.workflow_id and w.lenser_id = s.lenser_id
     left join lenses.workflow_runs as r on r.id = s.last_run_id and r.lenser_id = s.lenser_id
@@ -43,8 +45,9 @@ begin
     where s.lenser_id = v_lenser_id
     union all
     select
-      g.name, 'gateway', g.id, c.id, c.cron_expr, c.cron_expr, null, c.timezone, lenses.fn_schedule_status(c.is_active, null),
-      c.next_run_at, c.last_run_at, c.last_status, null, c.operation, c.created_at
+      g.name, 'gateway', g.id, c.id, c.cron_expr, c.cron_expr, null, c.timezone,
+      lenses.fn_schedule_status(c.is_active, null), c.next_run_at, c.last_run_at, c.last_status, null, c.operation,
+      c.created_at
     from agents.gateway_crons as c
     inner join agents.gateways as g on g.id = c.gateway_id and g.lenser_id = c.lenser_id
     where c.lenser_id = v_lenser_id
@@ -58,7 +61,8 @@ begin
     case when s.cron_expr is null then 'interval' else 'cron' end,
     s.expression, e.description,
     case when s.cron_expr is not null then nullif(s.timezone, 'UTC') end, s.status,
-    case when s.status = 'enabled' then s.next_run_at end, s.last_run_at, s.last_status, s.assignee, s.label
+    case when s.status = 'enabled' then s.next_run_at end, s.last_run_at, s.last_status, s.assignee,
+    s.label
   from schedules as s
   inner join english as e on e.expression = s.expression
   order by s.resource, s.resource_type, s.created_at, s.schedule_id;
@@ -66,8 +70,10 @@ end;
 $$;
 
 comment on function public.fn_observe_schedules() is
-  'Every schedule the caller owns: resource (the workflow''s title or the gateway''s name), resource_type (workflow, '
-  'gateway), resource_id, schedule_id, type (cron, interval), expression (or the period, such as 6h), description (its '
-  'English), timezone (NULL for UTC and intervals), status (enabled, paused, disabled), next_run_at (NULL unless '
-  'enabled), last_run_at and last_status of the newest run (of the newest slot where there is none), assignee (name), '
-  'label (the schedule''s own description, or the gateway''s operation). 42501: no caller.';
+  'Every schedule the caller owns: resource (the workflow''s title or the gateway''s name), '
+  'resource_type (workflow, gateway), resource_id, schedule_id, type (cron, interval), '
+  'expression (or the period, such as 6h), description (its English), timezone (NULL for UTC '
+  'and intervals), status (enabled, paused, disabled), next_run_at (NULL unless enabled), '
+  'last_run_at and last_status of the newest run (of the newest slot where there is none), '
+  'assignee (name), label (the schedule''s own description, or the gateway''s operation). '
+  '42501: no caller.';

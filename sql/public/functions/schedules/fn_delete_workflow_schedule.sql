@@ -24,5 +24,6 @@ end;
 $$;
 
 comment on function public.fn_delete_workflow_schedule(uuid) is
-  'Deletes the caller''s schedule; its runs stay and go on. One that a trigger of the workflow''s definition registered '
-  'comes back when that definition is saved again. 42501: not the caller''s.';
+  'Deletes the caller''s schedule; its runs stay and go on. One that a trigger of the '
+  'workflow''s definition registered comes back when that definition is saved again. 42501: not '
+  'the caller''s.';

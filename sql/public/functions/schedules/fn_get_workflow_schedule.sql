@@ -9,9 +9,9 @@ set timezone = 'UTC'
 as $$
 declare
   c_internal constant text[] := array[
-    'cron_spec', 'max_in_flight', 'on_overlap', 'on_missed', 'max_backfill', 'spread_window_ms', 'is_sequential',
-    'dispatch_seq', 'failure_count', 'tick_id', 'tick_slots', 'seen_until', 'missed_before', 'missed_override',
-    'missed', 'dropped', 'spread_next_at', 'spread_step'
+    'cron_spec', 'max_in_flight', 'on_overlap', 'on_missed', 'max_backfill', 'spread_window_ms',
+    'is_sequential', 'dispatch_seq', 'failure_count', 'tick_id', 'tick_slots', 'seen_until',
+    'missed_before', 'missed_override', 'missed', 'dropped', 'spread_next_at', 'spread_step'
   ];
   v_row constant lenses.workflow_schedules := lenses.fn_require_schedule(p_schedule_id);
   v_english constant text := lenses.fn_schedule_describe(v_row.cron_expr, v_row.interval_ms);
@@ -24,13 +24,16 @@ begin
       select w.title from lenses.workflows as w
       where w.id = v_row.workflow_id and w.lenser_id = v_row.lenser_id
     ),
-    'calendar_name', (select c.name from lenses.schedule_calendars as c where c.id = v_row.calendar_id),
+    'calendar_name', (
+      select c.name from lenses.schedule_calendars as c where c.id = v_row.calendar_id
+    ),
     'next_slots', case
       when v_row.next_run_at is null then '[]'
       else (
         select coalesce(jsonb_agg(n.slot order by n.slot), '[]')
         from lenses.fn_next_slots(
-          p_schedule_id, greatest(v_row.next_run_at - interval '1 microsecond', now()), 'infinity', 5
+          p_schedule_id, greatest(v_row.next_run_at - interval '1 microsecond', now()), 'infinity',
+          5
         ) as n (slot)
       )
     end,
@@ -46,6 +49,7 @@ end;
 $$;
 
 comment on function public.fn_get_workflow_schedule(uuid) is
-  'The caller''s schedule as an object: its columns, and description (his own, or else the English of its times), '
-  'english, status (enabled, paused, disabled), workflow_title, calendar_name, next_slots (the next 5 slots, whether '
-  'paused or not) and last_runs (the newest 5, as fn_get_schedule_run_history gives them). 42501: not the caller''s.';
+  'The caller''s schedule as an object: its columns, and description (his own, or else the '
+  'English of its times), english, status (enabled, paused, disabled), workflow_title, '
+  'calendar_name, next_slots (the next 5 slots, whether paused or not) and last_runs (the '
+  'newest 5, as fn_get_schedule_run_history gives them). 42501: not the caller''s.';

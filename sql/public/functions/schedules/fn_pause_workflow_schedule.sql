@@ -34,13 +34,14 @@ begin
   end if;
   insert into agents.action_logs (lenser_id, schedule_id, action_type, payload)
   values (
-    v_lenser_id, p_schedule_id, 'schedule_paused', jsonb_build_object('note', p_note, 'until', p_until)
+    v_lenser_id, p_schedule_id, 'schedule_paused',
+    jsonb_build_object('note', p_note, 'until', p_until)
   );
   return v_row;
 end;
 $$;
 
 comment on function public.fn_pause_workflow_schedule(uuid, text, timestamptz) is
-  'Pauses the caller''s schedule at once, until p_until (NULL: until it is resumed); next_run_at stays to be seen. '
-  'p_note (at most 2000 characters) stands in pause_note. Returns the row. 22023: p_until is past; 42501: not the '
-  'caller''s.';
+  'Pauses the caller''s schedule at once, until p_until (NULL: until it is resumed); '
+  'next_run_at stays to be seen. p_note (at most 2000 characters) stands in pause_note. Returns '
+  'the row. 22023: p_until is past; 42501: not the caller''s.';

@@ -1,5 +1,5 @@
--- For the owner. The table's trigger applies onMissed to what passed since; here only the choice for this once is
--- handed on. Safe to repeat: an active schedule stays as it is.
+-- For the owner. The table's trigger applies onMissed to what passed since; here only the choice
+-- for this once is handed on. Safe to repeat: an active schedule stays as it is.
 create or replace function public.fn_resume_workflow_schedule(
   p_schedule_id uuid,
   p_note text default null,
@@ -41,6 +41,7 @@ end;
 $$;
 
 comment on function public.fn_resume_workflow_schedule(uuid, text, text) is
-  'Ends the pause of the caller''s schedule, or enables a disabled one. p_on_missed (skip, run_once, backfill, spread; '
-  'NULL: the schedule''s own) decides this once about the slots that passed in a pause; p_note goes to the log. Returns '
-  'the row. 22023: unknown p_on_missed, cycle_detected; 42501: not the caller''s.';
+  'Ends the pause of the caller''s schedule, or enables a disabled one. p_on_missed (skip, '
+  'run_once, backfill, spread; NULL: the schedule''s own) decides this once about the slots '
+  'that passed in a pause; p_note goes to the log. Returns the row. 22023: unknown p_on_missed, '
+  'cycle_detected; 42501: not the caller''s.';

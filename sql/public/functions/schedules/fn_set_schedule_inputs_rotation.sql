@@ -1,5 +1,8 @@
 -- For the owner. NULL and an empty array clear; another array starts at its first entry.
-create or replace function public.fn_set_schedule_inputs_rotation(p_schedule_id uuid, p_rotation jsonb)
+create or replace function public.fn_set_schedule_inputs_rotation(
+  p_schedule_id uuid,
+  p_rotation jsonb
+)
 returns lenses.workflow_schedules
 language plpgsql
 volatile
@@ -22,5 +25,6 @@ end;
 $$;
 
 comment on function public.fn_set_schedule_inputs_rotation(uuid, jsonb) is
-  'Sets the array whose entries the dispatches of the caller''s schedule take in turn as inputs; NULL or [] clears, a '
-  'different array starts at 0. Returns the row. 22023: not an array, or too large; 42501: not the caller''s.';
+  'Sets the array whose entries the dispatches of the caller''s schedule take in turn as '
+  'inputs; NULL or [] clears, a different array starts at 0. Returns the row. 22023: not an '
+  'array, or too large; 42501: not the caller''s.';

@@ -1,5 +1,6 @@
--- For the owner. Safe to repeat and to run twice at once: an id that nobody has is created under it,
--- the owner's own row is replaced whole but for its pause. Another's id looks like a wrong workflow's.
+-- For the owner. Safe to repeat and to run twice at once: an id that nobody has is created under
+-- it, the owner's own row is replaced whole but for its pause. Another's id looks like a wrong
+-- workflow's.
 create or replace function public.fn_upsert_workflow_schedule(
   p_workflow_id uuid,
   p_schedule_id uuid default null,
@@ -97,11 +98,12 @@ end;
 $$;
 
 comment on function public.fn_upsert_workflow_schedule(
-  uuid, uuid, text, text, text, jsonb, boolean, text, uuid, uuid, jsonb, jsonb, jsonb, jsonb, text, text,
-  bigint, timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer
+  uuid, uuid, text, text, text, jsonb, boolean, text, uuid, uuid, jsonb, jsonb, jsonb, jsonb, text,
+  text, bigint, timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer
 ) is
-  'Creates a schedule of the caller''s workflow, or replaces the caller''s schedule p_schedule_id whole; an '
-  'id that nobody has is created under it. p_cron_expr in p_timezone (IANA), or p_interval_ms (milliseconds, '
-  'at least 300000) alone; p_jitter_ms 0 to 86400000, NULL is the server''s default; NULL for a policy is its '
-  'default. A pause is kept; what changes no slot keeps next_run_at and due_at. Returns the row. 22023: bad '
-  'input, cycle_detected; 42501: workflow or schedule is not the caller''s; 53400: too many schedules.';
+  'Creates a schedule of the caller''s workflow, or replaces the caller''s schedule '
+  'p_schedule_id whole; an id that nobody has is created under it. p_cron_expr in p_timezone '
+  '(IANA), or p_interval_ms (milliseconds, at least 300000) alone; p_jitter_ms 0 to 86400000, '
+  'NULL is the server''s default; NULL for a policy is its default. A pause is kept; what '
+  'changes no slot keeps next_run_at and due_at. Returns the row. 22023: bad input, '
+  'cycle_detected; 42501: workflow or schedule is not the caller''s; 53400: too many schedules.';

@@ -21,5 +21,5 @@ end;
 $$;
 
 comment on function public.fn_workflow_get_schedules(uuid) is
-  'The caller''s schedules, oldest first: those of one workflow, or all (NULL). 42501: the workflow is not '
-  'the caller''s, or unknown.';
+  'The caller''s schedules, oldest first: those of one workflow, or all (NULL). 42501: the '
+  'workflow is not the caller''s, or unknown.';

@@ -9,4 +9,5 @@ as $$
 select lenses.fn_set_dispatch_settings(p_patch)
 $$;
 
-comment on function public.fn_set_dispatch_settings(jsonb) is 'See lenses.fn_set_dispatch_settings.';
+comment on function public.fn_set_dispatch_settings(jsonb) is
+  'See lenses.fn_set_dispatch_settings.';

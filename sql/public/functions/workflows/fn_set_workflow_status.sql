@@ -1,4 +1,5 @@
--- For the owner. A workflow that comes back from deleted gets the schedules of its definition's triggers again.
+-- For the owner. A workflow that comes back from deleted gets the schedules of its definition's
+-- triggers again.
 create or replace function public.fn_set_workflow_status(p_workflow_id uuid, p_status text)
 returns lenses.workflows
 language plpgsql
@@ -27,5 +28,6 @@ end;
 $$;
 
 comment on function public.fn_set_workflow_status(uuid, text) is
-  'Sets the status of the caller''s workflow: active, paused, deprecated (its slots are used up without a run) or deleted '
-  '(its schedules go, runs stay). Returns the row. 22023: unknown status; 42501: not the caller''s.';
+  'Sets the status of the caller''s workflow: active, paused, deprecated (its slots are used up '
+  'without a run) or deleted (its schedules go, runs stay). Returns the row. 22023: unknown '
+  'status; 42501: not the caller''s.';

@@ -1,5 +1,6 @@
--- For the owner. Safe to repeat and to run twice at once: an id that nobody has is created under it where there is
--- something to create it from. Workflow and schedules of its triggers change together or not at all.
+-- For the owner. Safe to repeat and to run twice at once: an id that nobody has is created under it
+-- where there is something to create it from. Workflow and schedules of its triggers change
+-- together or not at all.
 create or replace function public.fn_upsert_workflow(
   p_workflow_id uuid default null,
   p_title text default null,
@@ -36,7 +37,8 @@ begin
       insert into lenses.workflows as w (id, lenser_id, title, definition, kind, status)
       values (
         coalesce(p_workflow_id, gen_random_uuid()), v_lenser_id, coalesce(p_title, ''),
-        coalesce(v_definition, '{"nodes":[],"edges":[]}'), coalesce(p_kind, 'workflow'), coalesce(p_status, 'active')
+        coalesce(v_definition, '{"nodes":[],"edges":[]}'), coalesce(p_kind, 'workflow'),
+        coalesce(p_status, 'active')
       )
       on conflict (id) do nothing
       returning w.* into v_row;
@@ -55,8 +57,9 @@ end;
 $$;
 
 comment on function public.fn_upsert_workflow(uuid, text, jsonb, text, text) is
-  'Creates a workflow of the caller, or changes his p_workflow_id: NULL keeps; an id that nobody has is created under '
-  'it. p_kind workflow or battle; p_status active, paused, deprecated or deleted (its schedules go). A p_definition '
-  '{"nodes","edges","triggers"} that differs is a new version; its schedule_based triggers become schedules, one an id, '
-  'changed and deleted with their entries. Returns the row. 22023: bad input, cycle_detected; 42501: not the caller''s; '
-  '53400: too many schedules.';
+  'Creates a workflow of the caller, or changes his p_workflow_id: NULL keeps; an id that '
+  'nobody has is created under it. p_kind workflow or battle; p_status active, paused, '
+  'deprecated or deleted (its schedules go). A p_definition {"nodes","edges","triggers"} that '
+  'differs is a new version; its schedule_based triggers become schedules, one an id, changed '
+  'and deleted with their entries. Returns the row. 22023: bad input, cycle_detected; 42501: '
+  'not the caller''s; 53400: too many schedules.';
