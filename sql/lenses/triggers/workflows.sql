@@ -1,4 +1,5 @@
--- Checked on the way in; afterwards the definition is kept as a version, and a deleted workflow's schedules go.
+-- Checked on the way in; afterwards the definition is kept as a version, and a deleted workflow's
+-- schedules go.
 
 create or replace trigger workflows_check
 before insert or update on lenses.workflows
