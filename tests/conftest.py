@@ -12,6 +12,10 @@ from tests.support.houses import _populated, house, rooms, setup, setups  # noqa
 from tests.support.pgtap import TapFile
 from tests.support.server import TestServer
 from tests.support.state import State, close_state, state_of
+from tests.support.without_cron import (  # noqa: F401
+    pytest_collection_modifyitems,
+    pytest_terminal_summary,
+)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -11,6 +11,8 @@ from tests.support.cli import lf_sql, succeeded
 from tests.support.database import Database, as_user, connect, make_tenant, wait_until
 from tests.support.server import TestServer, preload
 
+pytestmark = pytest.mark.pg_cron
+
 
 @pytest.fixture
 def live() -> Iterator[Database]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,14 +9,8 @@ import pytest
 
 from tests.support.command import Command, commander
 from tests.support.database import Database, Tenant
-from tests.support.server import preload
 
 Health = Callable[..., "Lines"]
-
-# The builds of the version matrix come without pg_cron; anywhere else its absence is a failure.
-collect_ignore = (
-    ["test_pg_cron.py"] if "LF_SQL_TEST_BINDIR" in os.environ and not preload("pg_cron") else []
-)
 
 
 class Lines:

@@ -14,6 +14,8 @@ from tests.support.database import Database, connect, wait_until
 from tests.support.server import TestServer
 from tests.support.servers import standby_of, without_pg_cron
 
+pytestmark = pytest.mark.pg_cron
+
 Ask = Callable[[str], Callable[..., object]]
 
 

@@ -11,6 +11,8 @@ from tests.support.cli import lf_sql, refused, succeeded
 from tests.support.database import Database, connect
 from tests.support.server import TestServer, build, preload
 
+pytestmark = pytest.mark.pg_cron
+
 CRON = {
     "shared_preload_libraries": "pg_cron",
     "cron.database_name": "lf",
