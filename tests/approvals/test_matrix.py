@@ -160,10 +160,10 @@ def has_started(row: Any) -> bool:
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("state", STATES)
-def test_exactly_the_approved_start(world: World, state: str, role: str) -> None:
+@pytest.mark.parametrize("decision", STATES)
+def test_exactly_the_approved_start(world: World, decision: str, role: str) -> None:
     """One test a role and state, with all doors within; each door meets a run of its own."""
-    cell = STATES[state]
+    cell = STATES[decision]
     for door in DOORS:
         with world.db.transaction(force_rollback=True):
             run = world.run(policies=NEEDS)
@@ -172,15 +172,15 @@ def test_exactly_the_approved_start(world: World, state: str, role: str) -> None
             before = world.row(run)
             knock(world, door, role, run)
             after = world.row(run)
-            where = f"{door}, {state}, {role}: {before.status} to {after.status}"
+            where = f"{door}, {decision}, {role}: {before.status} to {after.status}"
             if cell.is_over:
                 assert after.status == before.status, where
                 assert after.attempt == 0, where
-            elif not cell.may_start and state != "decision_deleted":
+            elif not cell.may_start and decision != "decision_deleted":
                 assert after.status == "pending_approval", where
                 assert (after.started_at, after.attempt) == (None, 0), where
                 assert world.team_run(run).approval_status == "pending", where
-            elif state == "decision_deleted":
+            elif decision == "decision_deleted":
                 assert after.status in ("pending", "pending_approval"), where
                 assert after.attempt == 0, where
             elif after.status == "running":
