@@ -140,6 +140,16 @@ def _connection_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> tuple
     return f"cannot connect: {text}", hint
 
 
+def require_installed(conn: Connection) -> None:
+    """A clear line instead of `relation does not exist`."""
+    row = conn.execute(
+        "select pg_catalog.count(*) as n from pg_catalog.pg_namespace "
+        "where nspname in ('lf_sql', 'lenses')"
+    ).fetchone()
+    if not row or row["n"] < 2:
+        raise LfSqlError("lf-sql is not installed in this database", "lf-sql install")
+
+
 def describe(error: psycopg.Error) -> tuple[str, str | None]:
     """A server's error as one line, and its DETAIL and HINT as the way out."""
     diag = error.diag

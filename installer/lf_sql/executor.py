@@ -97,7 +97,8 @@ class Executor:
 
     def run(self) -> None:
         """Claim and hand out until stopped, then wait for what is under way."""
-        self._link.connect().close()  # a wrong address is said at once, not waited for
+        with self._link.connect() as conn:  # a wrong address is said at once, not waited for
+            db.require_installed(conn)
         threading.Thread(target=self._listen, name="listen", daemon=True).start()
         threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
         self._say(f"executor {self.id} is waiting for runs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from datetime import UTC, datetime, timedelta
@@ -109,6 +110,7 @@ def complete(word: str) -> Any:
         from lf_sql import db, lookup
         from lf_sql.cli.context import Options
 
+        os.environ.setdefault("PGCONNECT_TIMEOUT", "2")  # a key was pressed, somebody waits
         try:
             with db.connect(ctx.ensure_object(Options).dsn, application_name="lf-sql") as conn:
                 rows = lookup.candidates(conn, word, incomplete)

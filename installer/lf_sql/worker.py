@@ -90,6 +90,7 @@ class Worker:
     def run(self) -> None:
         """Serve until stopped; a lost connection is made again, for as long as it takes."""
         conn: Connection | None = self._first_connection()
+        db.require_installed(conn)
         refuse_pooler(self._connect)
         while conn is not None:
             try:

@@ -15,8 +15,19 @@ from uuid import UUID
 import click
 
 from lf_sql import db
-from lf_sql.db import Connection
-from lf_sql.errors import LfSqlError
+from lf_sql.db import Connection, require_installed
+
+__all__ = [
+    "Options",
+    "acting",
+    "adopt",
+    "connect",
+    "emit",
+    "emit_one",
+    "note",
+    "options",
+    "require_installed",
+]
 
 Row = Mapping[str, Any]
 
@@ -103,16 +114,6 @@ def acting(conn: Connection, user_id: UUID | str | None = None) -> Iterator[Conn
                 [claims],
             )
         yield conn
-
-
-def require_installed(conn: Connection) -> None:
-    """A clear line instead of `relation does not exist`."""
-    row = conn.execute(
-        "select pg_catalog.count(*) as n from pg_catalog.pg_namespace "
-        "where nspname in ('lf_sql', 'lenses')"
-    ).fetchone()
-    if not row or row["n"] < 2:
-        raise LfSqlError("lf-sql is not installed in this database", "lf-sql install")
 
 
 def emit(

@@ -1,0 +1,165 @@
+"""How commands print: help with an example, JSON, tables on a terminal, tabs in a pipe."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from lf_sql.cli import cli
+from tests.support.command import Command
+from tests.support.database import Database
+
+
+def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield (*path, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+
+
+EVERY = [path for path in commands(cli) if path[0] in ("schedule", "workflow", "runs", "metrics")]
+
+
+@pytest.mark.parametrize("path", [*EVERY, ("worker",)], ids=" ".join)
+def test_help_has_an_example(lf: Command, path: tuple[str, ...]) -> None:
+    text = lf(*path, "--help").out
+    if path not in [("schedule", word) for word in ("calendar", "condition", "rotation")]:
+        assert f"lf-sql {' '.join(path)}".replace("inspect", "show") in text.split("Example")[-1]
+    assert "--json" in text
+    assert "--dsn" in text
+    assert "--as" in text
+
+
+def on_a_terminal(dsn: str, *args: str, columns: int = 200) -> str:
+    """What the command prints where stdout is a terminal."""
+    master, slave = pty.openpty()
+    env = {**os.environ, "LF_SQL_DSN": dsn, "COLUMNS": str(columns), "TERM": "xterm-256color"}
+    env.pop("NO_COLOR", None)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lf_sql", *args],
+        stdin=subprocess.DEVNULL,
+        stdout=slave,
+        stderr=subprocess.DEVNULL,
+        env=env,
+        cwd="/",
+    )
+    os.close(slave)
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:  # EIO: Linux's way to say that the other side is closed
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(master)
+    process.wait(10)
+    return b"".join(chunks).decode()
+
+
+def test_a_table_on_a_terminal_and_tabs_in_a_pipe(lf: Command, db: Database, workflow: str) -> None:
+    made = lf("schedule", "create", workflow, "--cron", "0 9 * * 1-5", "--description", "a\tb\nc")
+    piped = lf("schedule", "list").out.splitlines()
+    assert len(piped) == 2
+    assert piped[0].startswith("id\tworkflow\texpression\t")
+    assert piped[1].endswith("a\\tb\\nc")
+    shown = on_a_terminal(db.dsn, "schedule", "list")
+    assert "\t" not in shown
+    assert "next run at" in shown
+    assert made.first[:8] in shown
+    assert "───" in shown
+
+
+def test_colours_on_a_terminal_alone(lf: Command, db: Database) -> None:
+    shown = on_a_terminal(db.dsn, "schedule", "health")
+    assert "\x1b[" in shown
+    assert "    -> " in shown, "advice stands below its line"
+    assert "\x1b[" not in lf("schedule", "health", code=1).out
+
+
+def test_nothing_to_show(lf: Command, db: Database) -> None:
+    assert lf("schedule", "list", "--json").json == []
+    assert lf("schedule", "list").rows == []
+    assert "lf-sql schedule create" in on_a_terminal(db.dsn, "schedule", "list")
+
+
+def completed(dsn: str, line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What bash offers for the last word of `line`."""
+    words = line.split(" ")
+    env = {
+        **os.environ,
+        "LF_SQL_DSN": dsn,
+        "_LF_SQL_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "lf_sql"], env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    return [row.partition(",")[2] for row in done.stdout.splitlines() if row]
+
+
+def test_completion_of_commands_ids_and_names(
+    lf: Command, db: Database, workflow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = lf("schedule", "create", workflow, "--cron", "0 9 * * *", "--description", "morning")
+    assert "preview" in completed(db.dsn, "lf-sql schedule pre", monkeypatch)
+    assert made.first in completed(db.dsn, f"lf-sql schedule show {made.first[:3]}", monkeypatch)
+    assert made.first in completed(db.dsn, "lf-sql schedule pause morn", monkeypatch)
+    assert made.first in completed(db.dsn, "lf-sql schedule pause ", monkeypatch)
+    assert workflow in completed(db.dsn, "lf-sql schedule create Night", monkeypatch)
+    assert completed("host=/nowhere", "lf-sql schedule show a", monkeypatch) == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "lf_sql"],
+        env={**os.environ, "_LF_SQL_COMPLETE": f"{shell}_source"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "_LF_SQL_COMPLETE" in done.stdout
+
+
+def test_not_installed_is_one_line(
+    empty_db: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.support.command import commander
+
+    lf = commander(capsys, monkeypatch, empty_db.dsn)
+    for args in (
+        ["schedule", "list"],
+        ["schedule", "health"],
+        ["schedule", "describe", "* * * * *"],
+        ["runs", "list"],
+        ["metrics"],
+        ["worker"],
+        ["runs", "work", "--once", "--", "true"],
+    ):
+        answer = lf(*args, code=1)
+        assert answer.err.strip().splitlines()[-2:] == [
+            "error: lf-sql is not installed in this database",
+            "hint: lf-sql install",
+        ], args
+
+
+def test_files_stay_readable() -> None:
+    root = Path(__file__).parents[2] / "installer" / "lf_sql"
+    assert {
+        str(path.relative_to(root)): lines
+        for path in root.rglob("*.py")
+        if (lines := len(path.read_text().splitlines())) > 300
+    } == {}
