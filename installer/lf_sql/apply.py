@@ -48,10 +48,6 @@ class Busy(Exception):
 def check_rights(facts: Mapping[str, Any]) -> None:
     """Refuse before the first change what could not be finished."""
     user, database = facts["user_name"], facts["database_name"]
-    if facts["is_standby"]:
-        raise Refusal(
-            "this server is a read-only standby", "connect to the primary: it passes everything on"
-        )
     if facts["encoding"] != "UTF8":
         raise Refusal(
             f"database {database} has the encoding {facts['encoding']}, lf-sql needs UTF8",
@@ -74,6 +70,15 @@ def check_rights(facts: Mapping[str, Any]) -> None:
         )
 
 
+def _check_primary(conn: Connection) -> None:
+    """Asked outside of a transaction: a standby takes none that may write."""
+    row = conn.execute("select pg_catalog.pg_is_in_recovery() as is_standby").fetchone()
+    if row and row["is_standby"]:
+        raise Refusal(
+            "this server is a read-only standby", "connect to the primary: it passes everything on"
+        )
+
+
 def role_map(facts: Mapping[str, Any]) -> dict[str, str]:
     return roles.role_map(
         {name: roles.RoleFacts(**row) for name, row in facts["roles"].items()},
@@ -83,11 +88,13 @@ def role_map(facts: Mapping[str, Any]) -> dict[str, str]:
     )
 
 
-def prepare(conn: Connection, bundle: Bundle) -> Outcome:
+def prepare(conn: Connection, bundle: Bundle, *, to_write: bool = True) -> Outcome:
     """Read-only: what there is to do. Raises Refusal where nothing may be done."""
     db.check_server(conn)
+    if to_write:
+        _check_primary(conn)
     with db.steady_transaction(conn):
-        return _prepare(conn, bundle)
+        return _prepare(conn, bundle, to_write)
 
 
 def install(
@@ -99,13 +106,19 @@ def install(
 ) -> Outcome:
     """Bring the database to this version; safe to run twice, in parallel, and to be killed."""
     started = time.monotonic()
-    outcome = prepare(conn, bundle)
+    is_hidden = False
+    try:
+        outcome = prepare(conn, bundle)
+    except ledger.HiddenLedger:
+        outcome, is_hidden = Outcome(Plan(reasons=("a hidden ledger",))), True
     give_up = started + wait
     tries = 0
     while outcome.plan.is_pending:
         try:
             with db.steady_transaction(conn):
                 take_lock(conn)
+                if is_hidden:
+                    ledger.open_to_owner(conn)
                 outcome = _prepare(conn, bundle)
                 if outcome.plan.is_pending:
                     _apply(conn, bundle, outcome, say)
@@ -144,9 +157,10 @@ def is_transient(error: psycopg.Error) -> bool:
     )
 
 
-def _prepare(conn: Connection, bundle: Bundle) -> Outcome:
+def _prepare(conn: Connection, bundle: Bundle, to_write: bool = True) -> Outcome:
     facts = db.facts(conn)
-    check_rights(facts)
+    if to_write:
+        check_rights(facts)
     state = ledger.read_state(conn, bundle, facts)
     major = facts["server_version_num"] // 10000
     findings: list[Finding] = []

@@ -10,8 +10,19 @@ from lf_sql import bundle as bundles
 from lf_sql.bundle import CHECKSUM_ALGORITHM, Bundle, Migration
 from lf_sql.compare import Catalogue, Key
 from lf_sql.db import Connection
-from lf_sql.errors import Refusal
+from lf_sql.errors import LfSqlError, Refusal
 from lf_sql.plan import Applied, Installed, State
+
+
+class HiddenLedger(LfSqlError):
+    """The ledger is there and shows its owner nothing: the policies' roles went with a restore."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "row security hides lf-sql's own ledger from its owner, as after a restore without roles",
+            "lf-sql install mends it",
+        )
+
 
 TABLES = ("migrations", "installs", "sources", "expected_objects")
 
@@ -35,6 +46,8 @@ def read_state(conn: Connection, bundle: Bundle, facts: Mapping[str, Any]) -> St
     applied = conn.execute(
         "select version, slug, checksum, checksum_algorithm from lf_sql.migrations order by version"
     ).fetchall()
+    if not applied:
+        raise HiddenLedger
     installed = conn.execute(
         "select product_version, source_digest, digest_algorithm, server_major, role_map "
         "from lf_sql.installs order by id desc limit 1"

@@ -32,8 +32,7 @@ def installed(
     elif plan.is_mending:
         mended = [f for f in outcome.findings if f not in outcome.leftovers]
         click.echo(f"lf-sql {bundle.version}: mended {len(mended)} in {outcome.seconds:.1f} s")
-        for finding in mended:
-            click.echo(f"  {finding}")
+        show_some(mended)
     else:
         click.echo(
             f"lf-sql {bundle.version} installed in {outcome.seconds:.1f} s: "
@@ -46,13 +45,20 @@ def installed(
         click.echo(f"weaker: {line}")
     show_driver(driver)
     if outcome.leftovers:
-        for finding in outcome.leftovers:
-            click.echo(f"  {finding}", err=True)
+        show_some(outcome.leftovers, err=True)
         raise LfSqlError(
             f"{len(outcome.leftovers)} things are not as this version installs them, "
             "and a replay does not mend them",
             "restore what a migration made from a backup; drop what is unexpected",
         )
+
+
+def show_some(findings: Sequence[Finding], *, err: bool = False, most: int = 20) -> None:
+    """The first of them; `lf-sql verify` lists them all."""
+    for finding in findings[:most]:
+        click.echo(f"  {finding}", err=err)
+    if len(findings) > most:
+        click.echo(f"  and {len(findings) - most} more", err=err)
 
 
 def show_driver(driver: Driver) -> None:

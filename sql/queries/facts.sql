@@ -6,7 +6,6 @@ select
   pg_catalog.current_database()::text as database_name,
   pg_catalog.current_setting('server_version_num')::integer as server_version_num,
   pg_catalog.current_setting('server_version') as server_version,
-  pg_catalog.pg_is_in_recovery() as is_standby,
   pg_catalog.getdatabaseencoding()::text as encoding,
   pg_catalog.has_database_privilege(pg_catalog.current_database(), 'create') as can_create_schemas,
   coalesce(pg_catalog.has_schema_privilege(p.oid, 'create'), false) as can_create_in_public,

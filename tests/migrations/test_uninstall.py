@@ -91,24 +91,23 @@ def test_it_waits_for_a_running_tick(db: Database, state: State) -> None:
 
 def test_a_tick_that_does_not_end_is_cancelled(db: Database) -> None:
     told: list[str] = []
-    with db.another() as holder, db.another() as ticker:
-        with holder.transaction():
-            holder.execute("lock table lenses.dispatch_settings in access exclusive mode")
-            cancelled: list[BaseException] = []
+    with db.another() as holder, db.another() as ticker, holder.transaction():
+        holder.execute("lock table lenses.dispatch_settings in access exclusive mode")
+        cancelled: list[BaseException] = []
 
-            def tick() -> None:
-                try:
-                    ticker.execute("call lenses.sp_dispatch_tick()")
-                except BaseException as error:
-                    cancelled.append(error)
+        def tick() -> None:
+            try:
+                ticker.execute("call lenses.sp_dispatch_tick()")
+            except BaseException as error:
+                cancelled.append(error)
 
-            thread = threading.Thread(target=tick)
-            thread.start()
-            wait_until(lambda: active(db, "sp_dispatch_tick"), what="the tick runs")
-            with product_db.connect(db.dsn) as conn:
-                # the holder is in the way of the drop as well: only the tick is looked at here
-                uninstall.let_tick_end(conn, 0.2, told.append)
-            thread.join(30)
+        thread = threading.Thread(target=tick)
+        thread.start()
+        wait_until(lambda: active(db, "sp_dispatch_tick"), what="the tick runs")
+        with product_db.connect(db.dsn) as conn:
+            # the holder is in the way of the drop as well: only the tick is looked at here
+            uninstall.let_tick_end(conn, 0.2, told.append)
+        thread.join(30)
     assert told == ["a tick is running: waiting for it to end"]
     assert "cancel" in str(cancelled[0])
 
