@@ -1,6 +1,7 @@
 -- The catalogue of our schemas (and of our functions in public), one row an object, without OIDs: what an install
 -- leaves, and what `verify` compares with. Texts that the server prints anew (definitions of indexes, constraints,
 -- views, defaults) stand under keys that end with `_def`: another major version may print them differently.
+-- Conditions of triggers and constraints stand without parentheses: a dump nests them less than what was written.
 -- Wants search_path = pg_catalog, so that names come out qualified.
 with rooms as (
   select n.oid, n.nspname, n.nspowner, n.nspacl
@@ -145,7 +146,7 @@ union all
 select
   'constraint',
   format('%s.%s.%s', c.nspname, c.relname, o.conname),
-  jsonb_build_object('validated', o.convalidated, 'definition_def', pg_get_constraintdef(o.oid))
+  jsonb_build_object('validated', o.convalidated, 'definition_def', translate(pg_get_constraintdef(o.oid), '()', ''))
 from pg_constraint as o
 inner join relations as c on c.oid = o.conrelid
 where o.contype not in ('n', 't')
@@ -155,7 +156,7 @@ union all
 select
   'trigger',
   format('%s.%s.%s', c.nspname, c.relname, t.tgname),
-  jsonb_build_object('enabled', t.tgenabled, 'definition_def', pg_get_triggerdef(t.oid))
+  jsonb_build_object('enabled', t.tgenabled, 'definition_def', translate(pg_get_triggerdef(t.oid), '()', ''))
 from pg_trigger as t
 inner join relations as c on c.oid = t.tgrelid
 where not t.tgisinternal
