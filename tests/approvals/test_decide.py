@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.rpc.callers import acting
-from tests.runs.world import World
+from tests.runs.world import World, said
 from tests.support.database import make_tenant
 
 NEEDS = {"approval_policy": {"requiresApproval": True}}
@@ -73,7 +73,7 @@ def test_only_his_own_and_never_service_role(world: World) -> None:
             acting(world.db, stranger, "authenticated") as conn,
         ):
             conn.execute(query, [wanted])
-        texts.add(str(caught.value))
+        texts.add(said(caught.value))
     assert len(texts) == 1
     for sub, role in (
         (None, "authenticated"),

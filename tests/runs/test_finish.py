@@ -11,7 +11,7 @@ import pytest
 
 from tests.dispatch.conftest import at
 from tests.rpc.callers import acting
-from tests.runs.world import World
+from tests.runs.world import World, said
 from tests.support.database import make_tenant
 
 
@@ -164,7 +164,7 @@ def test_an_owner_cancels_his_own_by_rpc(world: World) -> None:
             acting(world.db, stranger, "authenticated") as conn,
         ):
             conn.execute("select public.fn_cancel_workflow_run(%s)", [unknown])
-        errors.append(str(caught.value))
+        errors.append(said(caught.value))
     assert errors[0] == errors[1]
     with world.refused("42501"), acting(world.db, None, "authenticated") as conn:
         conn.execute("select public.fn_cancel_workflow_run(%s)", [run])

@@ -160,3 +160,9 @@ class World(House):
                 [team, member, self.tenant.id],
             )
         return team
+
+
+def said(error: psycopg.Error) -> tuple[str | None, ...]:
+    """All that a client of PostgREST sees of an error."""
+    found = error.diag
+    return found.sqlstate, found.message_primary, found.message_detail, found.message_hint

@@ -1,0 +1,149 @@
+"""Run-now and the history."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+
+from tests.dispatch.conftest import MONDAY, at
+from tests.rpc.callers import ACYCLIC, CYCLIC, acting
+from tests.runs.world import World, said
+from tests.support.database import make_tenant
+
+
+def run_now(world: World, schedule: UUID, inputs: str | None = None) -> Any:
+    with acting(world.db, world.tenant, "authenticated") as conn:
+        return conn.row(
+            "select * from public.fn_run_workflow_schedule_now(%s, %s)", [schedule, inputs]
+        )
+
+
+def test_starts_at_once_without_a_slot(world: World) -> None:
+    schedule = world.make_schedule(inputs_template={"a": 1})
+    before = world.schedule(schedule)
+    row = run_now(world, schedule)
+    assert row == world.row(row.id)
+    assert (row.status, row.trigger_mode, row.scheduled_for) == ("pending", "manual", None)
+    assert row.triggered_by == str(world.tenant.id)
+    assert row.context_inputs == {"a": 1}
+    assert row.idempotency_key == f"manual:{row.id}"
+    assert world.schedule(schedule) == before
+    assert world.actions(schedule) == ["run_schedule_now"]
+    assert world.claimed() == [row.id]
+
+
+def test_twice_is_two_runs_and_inputs_may_be_given(world: World) -> None:
+    schedule = world.make_schedule()
+    rows = [run_now(world, schedule, '{"b": 2}'), run_now(world, schedule, '{"b": 3}')]
+    assert [row.context_inputs for row in rows] == [{"b": 2}, {"b": 3}]
+
+
+def test_paused_or_not(world: World) -> None:
+    schedule = world.make_schedule()
+    world.set(schedule, is_active=False, paused_at=MONDAY)
+    assert run_now(world, schedule).status == "pending"
+
+
+def test_rotation_moves_on_unless_inputs_are_given(world: World) -> None:
+    schedule = world.make_schedule(inputs_rotation="[1, 2, 3]")
+    assert run_now(world, schedule).context_inputs == 1
+    assert run_now(world, schedule, '"mine"').context_inputs == "mine"
+    assert world.tick(MONDAY) == 1
+    assert [run.context_inputs for run in world.runs(schedule)] == [2, 1, "mine"]
+
+
+def test_counts_for_the_overlap_and_never_takes_a_slot(world: World) -> None:
+    schedule = world.make_schedule("* * * * *", queue_policy={"mode": "serial"})
+    run_now(world, schedule)
+    world.claim()
+    assert world.tick(at(0)) == 0
+    assert world.skips(schedule) == [("overlap_in_flight", at(0))]
+
+
+@pytest.mark.parametrize("guard", ["workflow_not_active", "assignee_missing", "budget_exceeded",
+                                   "cycle_detected"])  # fmt: skip
+def test_what_would_skip_every_slot_refuses_it(world: World, guard: str) -> None:
+    agent = world.make_agent()
+    workflow = world.make_workflow(definition=ACYCLIC)
+    schedule = world.make_schedule(workflow_id=workflow, assignee_id=agent)
+    if guard == "workflow_not_active":
+        world.db.execute("update lenses.workflows set status = 'paused' where id = %s", [workflow])
+    elif guard == "assignee_missing":
+        world.db.execute("delete from agents.ai_lensers where id = %s", [agent])
+    elif guard == "budget_exceeded":
+        world.db.execute(
+            "insert into agents.policies (ai_lenser_id, lenser_id, spending_limit_credits) "
+            "values (%s, %s, 0)",
+            [agent, world.tenant.id],
+        )
+    else:
+        world.set(schedule, is_active=False)
+        world.db.execute(
+            "update lenses.workflows set definition = %s where id = %s",
+            [psycopg.types.json.Jsonb(CYCLIC), workflow],
+        )
+    with world.refused("22023", guard):
+        run_now(world, schedule)
+    assert world.runs(schedule) == []
+
+
+def test_calendar_condition_and_overlap_do_not(world: World) -> None:
+    schedule = world.make_schedule(
+        calendar_id=world.make_calendar("only_dates", "2020-01-01"),
+        pre_dispatch_condition={"/last_24h_stats/total": {"gt": 5}},
+        queue_policy={"mode": "serial"},
+    )
+    assert {run_now(world, schedule).status for _ in range(2)} == {"pending"}
+
+
+def test_strangers(world: World) -> None:
+    schedule, stranger = world.make_schedule(), make_tenant(world.db)
+    for function, rest in (
+        ("fn_run_workflow_schedule_now", ""),
+        ("fn_backfill_schedule", ", now()"),
+        ("fn_get_schedule_run_history", ""),
+    ):
+        texts = set()
+        for wanted in (schedule, uuid4()):
+            with (
+                pytest.raises(psycopg.errors.InsufficientPrivilege) as caught,
+                acting(world.db, stranger, "authenticated") as conn,
+            ):
+                conn.execute(f"select * from public.{function}(%s{rest})", [wanted])
+            texts.add(said(caught.value))
+        assert len(texts) == 1
+    for internal in ("fn_run_schedule(%s, null)", "fn_backfill(%s, now(), now(), true)"):
+        with world.refused("42501"), acting(world.db, stranger, "lf_sql_owner") as conn:
+            conn.execute(f"select lenses.{internal}", [schedule])
+    assert world.runs(schedule) == []
+
+
+def test_history_is_newest_first_and_says_how_each_ended(world: World) -> None:
+    schedule = world.make_schedule()
+    other = world.run(world.make_schedule())
+    old = world.run(schedule, created_at="2026-01-01Z", scheduled_for="2026-01-01Z")
+    new = world.run(schedule, created_at="2026-01-02Z", policies={
+        "approval_policy": {"requiresApproval": True}})  # fmt: skip
+    world.claim(limit=5)
+    world.complete(old, result={"x": 1}, spent=2)
+    with acting(world.db, world.tenant, "authenticated") as conn:
+        rows = conn.rows("select * from public.fn_get_schedule_run_history(%s)", [schedule])
+        (first,) = conn.rows("select * from public.fn_get_schedule_run_history(%s, 1)", [schedule])
+        assert (
+            conn.rows("select * from public.fn_get_schedule_run_history(%s, 0)", [schedule]) == []
+        )
+    assert [row.run_id for row in rows] == [new, old]
+    assert other not in [row.run_id for row in rows]
+    assert first == rows[0]
+    assert rows[0]._fields == (
+        "run_id", "scheduled_for", "trigger_mode", "status", "attempt", "spent_credits",
+        "approval_status", "started_at", "completed_at", "result",
+    )  # fmt: skip
+    assert (rows[0].status, rows[0].approval_status) == ("pending_approval", "pending")
+    assert (rows[1].status, rows[1].result, rows[1].attempt) == ("completed", {"x": 1}, 1)
+    assert (rows[1].approval_status, rows[1].spent_credits) == ("not_required", 2)
+    with world.refused("22023"), acting(world.db, world.tenant, "authenticated") as conn:
+        conn.execute("select * from public.fn_get_schedule_run_history(%s, -1)", [schedule])
