@@ -248,7 +248,7 @@ def _steps(bundle: Bundle, plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _halves(bundle: Bundle) -> tuple[list[Source], list[Source]]:
-    """The definitions, and the seeds: rows that definer functions may write, once they have theirs."""
+    """The definitions, and the seeds: rows that functions write once they have their owners."""
     seeds = [source for source in bundle.sources if source.kind == "seed"]
     return [source for source in bundle.sources if source.kind != "seed"], seeds
 

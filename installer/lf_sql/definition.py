@@ -1,7 +1,7 @@
 """Texts that the server prints of a definition, brought to one form. Pure.
 
-`a AND (b AND c)` is printed as `(a AND b) AND c` or `a AND b AND c`, as it was first written: a dump
-and restore changes which. The meaning is the same, and so is the form here.
+`a AND (b AND c)` is printed as `(a AND b) AND c` or `a AND b AND c`, as it was first written: a
+dump and restore changes which. The meaning is the same, and so is the form here.
 """
 
 from __future__ import annotations

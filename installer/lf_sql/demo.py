@@ -156,7 +156,7 @@ class Demo:
         return found
 
     def real_minute(self, by_pg_cron: bool) -> dict[str, Any]:
-        """A schedule for every minute; wait until something else than us dispatched its next slot."""
+        """A schedule for every minute; wait until its next slot is dispatched."""
         with self._tenant():
             key = self._make(Plan("every minute", "* * * * *", "UTC"), None, start=None)
         give_up = time.monotonic() + MINUTE_WAIT
@@ -164,7 +164,8 @@ class Demo:
             if not by_pg_cron:
                 self.conn.execute("call lenses.sp_dispatch_tick()")
             row = self.conn.execute(
-                "select r.scheduled_for as slot, r.created_at as dispatched_at, r.status, r.id as run, "
+                "select r.scheduled_for as slot, r.created_at as dispatched_at, r.status, "
+                "r.id as run, "
                 "(select t.driver from lenses.dispatch_ticks as t where t.dispatched > 0 "
                 "order by t.id desc limit 1) as driver "
                 "from lenses.workflow_runs as r where r.schedule_id = %s limit 1",
