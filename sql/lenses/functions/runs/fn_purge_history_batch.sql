@@ -30,6 +30,9 @@ begin
       where r.lenser_id = p.id and r.created_at < v_before
         and r.status in ('completed', 'failed', 'cancelled', 'timed_out')
         and r.completed_at < v_before
+        and not exists (
+          select from lenses.workflow_run_events as e
+          where e.run_id = r.id and e.occurred_at >= v_before)
       order by r.created_at
       limit p_limit
       for update skip locked
