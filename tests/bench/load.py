@@ -67,8 +67,7 @@ class Bench:
                 with connect(self.server.dsn(name)) as conn:
                     yield conn
             finally:
-                if not keep:
-                    admin.execute(f"drop database {name} with (force)")
+                admin.execute(f"drop database {name} with (force)")
 
     @property
     def version(self) -> str:
