@@ -7,11 +7,6 @@ declare
   v_audit constant text[] := array[
     'lenses.workflow_run_events', 'agents.agent_run_events', 'agents.action_logs', 'agents.approval_attempts'
   ];
-  -- Not pinned, so that the planner inlines them: they read no table, and every caller pins its path.
-  v_inlined constant text[] := array[
-    'lenses.fn_cron_low_bit', 'lenses.fn_cron_month_days', 'lenses.fn_cron_wall_minute',
-    'lenses.fn_timezone_of_abbreviation'
-  ];
   v_is_weak constant boolean := 'lf_sql_owner' = current_user;
   v_rule text;
   v_offenders text;
@@ -67,7 +62,7 @@ begin
       select 'search_path is not pinned to pg_catalog, pg_temp', f.signature
       from ours as f
       where not coalesce('search_path=pg_catalog, pg_temp' = any(f.proconfig), false)
-        and (f.prosecdef or f.prokind <> 'p') and (f.prosecdef or f.name <> all(v_inlined))
+        and (f.prosecdef or f.prokind <> 'p')
       union all
       select 'more than one signature', f.name from ours as f group by f.name having pg_catalog.count(*) > 1
       union all

@@ -19,10 +19,6 @@ IGNORED = ("PS002", "PS015")
 UNPINNED = {
     "sp_dispatch_tick": "commits, so it can have none; invoker, every name qualified",
     "sp_purge_history": "commits, so it can have none; invoker, every name qualified",
-    "fn_cron_low_bit": "inlined into callers that pin the path",
-    "fn_cron_month_days": "inlined into callers that pin the path",
-    "fn_cron_wall_minute": "inlined into callers that pin the path",
-    "fn_timezone_of_abbreviation": "inlined into callers that pin the path",
 }
 PRELUDE = "set search_path = pg_catalog, pg_temp;"
 
@@ -44,7 +40,9 @@ def main() -> int:
             paths.append(label)
         command = [str(Path(sys.executable).with_name("pgspot"))]
         command += [part for code in IGNORED for part in ("--ignore", code)]
-        run = subprocess.run([*command, *paths], cwd=folder, capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            [*command, *paths], cwd=folder, capture_output=True, text=True, check=False
+        )
     # Its exit code tells of bodies that its parser cannot follow (fields of composite variables) too.
     if "TOTAL: Errors: 0 Warnings: 0" not in run.stdout:
         clean = re.compile(r"\S+\.sql: *\n+ *Errors: 0 Warnings: 0 Unknown: 0 *\n")

@@ -1,6 +1,5 @@
 -- The days of one month that match a spec, as a mask with bit 0 for the first day.
 -- p_first is the Julian day of the month's first day.
--- Not pinned, so that it is inlined: each caller pins the path, and it reads no table.
 create or replace function lenses.fn_cron_month_days(
   p_spec lenses.cron_spec,
   p_year integer,
@@ -8,10 +7,12 @@ create or replace function lenses.fn_cron_month_days(
   p_first bigint
 )
 returns bigint
-language sql
+language plpgsql
 immutable
+set search_path = pg_catalog, pg_temp
 as $$
-  select case
+begin
+  return case
     when (p_spec.months >> (p_month - 1)) & 1 = 0 then 0
     when p_spec.day_rule = 2 then
       p_spec.days & (p_spec.weekdays * 34630287489 >> ((p_first + 1) % 7)::int)
@@ -31,5 +32,6 @@ as $$
           else 28
         end
       )) - 1)
-  end
+  end;
+end;
 $$;

@@ -1,13 +1,15 @@
 -- The wall-clock minute of a zone at a UTC minute, both counted from the Julian day 0.
 -- Rounded down, so that offsets with seconds (before 1972) stay on whole minutes.
--- Not pinned, so that it is inlined: each caller pins the path, and it reads no table.
 create or replace function lenses.fn_cron_wall_minute(p_timezone text, p_minute bigint)
 returns bigint
-language sql
+language plpgsql
 stable
+set search_path = pg_catalog, pg_temp
 as $$
-  select floor(
+begin
+  return floor(
     date_part('epoch', timezone(p_timezone, to_timestamp(((p_minute - 3514446720) * 60)::float8)))
     / 60
-  )::bigint + 3514446720
+  )::bigint + 3514446720;
+end;
 $$;

@@ -1,7 +1,7 @@
 -- The first matching wall-clock minute after p_wall, as if no clock were ever turned; NULL when
 -- none comes within 42 years. Minutes are counted from the Julian day 0.
 -- lenses.fn_cron_next_after_spec holds a copy of this search: a call of a pinned function would
--- cost as much as the search itself.
+-- cost as much as the search itself. For the same reason fn_cron_low_bit is written out here.
 create or replace function lenses.fn_cron_wall_next(p_spec lenses.cron_spec, p_wall bigint)
 returns bigint
 language plpgsql
@@ -9,6 +9,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_log2_e constant float8 := 1.4426950408889634;
   v_rule integer := p_spec.day_rule;
   v_day bigint := (p_wall + 1) / 1440;
   v_minute bigint := (p_wall + 1) % 1440;
@@ -17,6 +18,7 @@ declare
   v_month integer;
   v_first bigint;
   v_bits bigint;
+  v_mask bigint;
   v_last_year integer;
   v_is_today boolean;
 begin
@@ -37,12 +39,13 @@ begin
   if v_is_today then
     if (p_spec.hours >> (v_minute / 60)::int) & 1 = 1
       and p_spec.minutes >> (v_minute % 60)::int <> 0 then
-      return v_day * 1440 + v_minute
-        + lenses.fn_cron_low_bit(p_spec.minutes >> (v_minute % 60)::int);
+      v_mask := p_spec.minutes >> (v_minute % 60)::int;
+      return v_day * 1440 + v_minute + (ln((v_mask & -v_mask)::float8) * c_log2_e)::int;
     end if;
     if p_spec.hours >> (v_minute / 60 + 1)::int <> 0 then
+      v_mask := p_spec.hours >> (v_minute / 60 + 1)::int;
       return v_day * 1440 + p_spec.first_minute % 60 + 60 * (
-        v_minute / 60 + 1 + lenses.fn_cron_low_bit(p_spec.hours >> (v_minute / 60 + 1)::int)
+        v_minute / 60 + 1 + (ln((v_mask & -v_mask)::float8) * c_log2_e)::int
       );
     end if;
   end if;
@@ -51,28 +54,40 @@ begin
     return (v_day + 1) * 1440 + p_spec.first_minute;
   elsif v_rule = 1 then
     v_bits := (p_spec.weekdays | (p_spec.weekdays << 7)) >> ((v_day + 2) % 7)::int;
-    return (v_day + 1 + lenses.fn_cron_low_bit(v_bits)) * 1440 + p_spec.first_minute;
+    return (v_day + 1 + (ln((v_bits & -v_bits)::float8) * c_log2_e)::int) * 1440
+      + p_spec.first_minute;
   end if;
 
   v_bits := v_bits >> 1;
   if v_bits <> 0 then
-    return (v_day + 1 + lenses.fn_cron_low_bit(v_bits)) * 1440 + p_spec.first_minute;
+    return (v_day + 1 + (ln((v_bits & -v_bits)::float8) * c_log2_e)::int) * 1440
+      + p_spec.first_minute;
   end if;
   v_last_year := v_year + 42;
   loop
     if p_spec.months >> v_month <> 0 then
-      v_month := v_month + 1 + lenses.fn_cron_low_bit(p_spec.months >> v_month);
+      v_mask := p_spec.months >> v_month;
+      v_month := v_month + 1 + (ln((v_mask & -v_mask)::float8) * c_log2_e)::int;
     else
       v_year := v_year + 1;
       if v_year > v_last_year then
         return null;
       end if;
-      v_month := 1 + lenses.fn_cron_low_bit(p_spec.months);
+      v_mask := p_spec.months;
+      v_month := 1 + (ln((v_mask & -v_mask)::float8) * c_log2_e)::int;
     end if;
     v_first := make_date(v_year, v_month, 1) - date '1970-01-01' + 2440588;
-    v_bits := lenses.fn_cron_month_days(p_spec, v_year, v_month, v_first);
+    -- the month is one of the spec's: lenses.fn_cron_month_days without that question
+    v_mask := (1::bigint << case
+      when v_month <> 2 then 30 + (v_month + v_month / 8) % 2
+      when v_year % 4 = 0 and (v_year % 100 <> 0 or v_year % 400 = 0) then 29
+      else 28
+    end) - 1;
+    v_bits := p_spec.weekdays * 34630287489 >> ((v_first + 1) % 7)::int;
+    v_bits := v_mask & case v_rule when 2 then p_spec.days & v_bits else p_spec.days | v_bits end;
     if v_bits <> 0 then
-      return (v_first + lenses.fn_cron_low_bit(v_bits)) * 1440 + p_spec.first_minute;
+      return (v_first + (ln((v_bits & -v_bits)::float8) * c_log2_e)::int) * 1440
+      + p_spec.first_minute;
     end if;
   end loop;
 end;

@@ -1,12 +1,13 @@
 -- The seven IANA names that Postgres reads as abbreviations, which then have a fixed offset and
 -- hang on the session's settings, as the zones they stand for; other names unchanged.
--- Not pinned, so that it is inlined: each caller pins the path, and it reads no table.
 create or replace function lenses.fn_timezone_of_abbreviation(p_timezone text)
 returns text
-language sql
+language plpgsql
 immutable
+set search_path = pg_catalog, pg_temp
 as $$
-  select case p_timezone
+begin
+  return case p_timezone
     when 'UTC' then 'Etc/UTC'
     when 'GMT' then 'Etc/GMT'
     when 'UCT' then 'Etc/UCT'
@@ -18,5 +19,6 @@ as $$
     when 'MST' then 'America/Phoenix'
     when 'HST' then 'Pacific/Honolulu'
     else p_timezone
-  end
+  end;
+end;
 $$;
