@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format pgtap bench proof test-matrix wheel clean system-demo system-test
+.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel clean system-demo system-test
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -16,7 +16,7 @@ help: ## what there is to make
 demo: $(VENV)/.demo ## a server of its own, schedules that fire, gone again in two minutes
 	@$(BIN)/lf-sql demo
 
-test: $(VENV)/.test lint ## every test: lint, then pytest with the pgTAP files
+test: $(VENV)/.test $(VENV)/.npm lint ## every test: lint, then pytest with the pgTAP files
 	@$(PYTEST)
 
 lint: $(VENV)/.test ## ruff, sqlfluff, squawk, pgspot
@@ -25,6 +25,10 @@ lint: $(VENV)/.test ## ruff, sqlfluff, squawk, pgspot
 	@$(BIN)/sqlfluff lint --disable-progress-bar --processes -1 --nocolor --quiet sql
 	@$(BIN)/squawk --config .squawk.toml --quiet sql/migrations/*.sql
 	@$(BIN)/python -m tests.support.spot
+
+lint-supabase: $(VENV)/.test ## Supabase's own linter, over a database like Supabase's
+	@bash tests/support/npm-install.sh $(VENV)/supabase tests/supabase/package.json
+	@$(BIN)/python -m tests.supabase.lint
 
 format: $(VENV)/.test ## ruff's fixes and format
 	@$(BIN)/ruff check --fix installer tests
@@ -61,4 +65,8 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.venv
 $(VENV)/.test: pyproject.toml $(VENV)/.venv
 	@bash tests/support/system-packages.sh server test
 	@bash tests/support/pip-install.sh $(BIN) dev
+	@touch $@
+
+$(VENV)/.npm: tests/rpc_clients/package.json $(VENV)/.test
+	@bash tests/support/npm-install.sh $(VENV)/node $<
 	@touch $@

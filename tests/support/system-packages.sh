@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What only the system can give, where we are root on Debian or Ubuntu; elsewhere nothing happens, and what is then
-# missing says so itself. Arguments: python (venv), server (PostgreSQL, pg_cron), test (pgTAP, plpgsql_check, pgbouncer, Chromium).
+# missing says so itself. Arguments: python (venv), server (PostgreSQL, pg_cron), test (pgTAP, plpgsql_check, pgbouncer, Chromium,
+# Node.js).
 set -euo pipefail
 
 [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || exit 0
@@ -46,6 +47,7 @@ for group in "$@"; do
     m=$(major)
     need "postgresql-$m-pgtap" "postgresql-$m-plpgsql-check" libtap-parser-sourcehandler-pgtap-perl pgbouncer
     command -v chromium chromium-browser google-chrome >/dev/null || need chromium
+    command -v npm >/dev/null || need nodejs npm
     ;;
   esac
 done
