@@ -44,8 +44,9 @@ class NightlyPurge:
     def stop(self) -> None:
         """End the thread, and a purge that is under way: its batches are committed as they come."""
         self._stop.set()
-        if self._conn is not None:
-            self._conn.cancel()
+        conn = self._conn
+        if conn is not None:
+            conn.cancel()
 
     def _run(self) -> None:
         pause = FIRST_AFTER
@@ -53,6 +54,8 @@ class NightlyPurge:
             try:
                 self.once()
             except (psycopg.Error, LfSqlError) as error:
+                if self._stop.is_set():
+                    return
                 text = db.describe(error)[0] if isinstance(error, psycopg.Error) else error.message
                 self._say(f"purge failed: {text}")
             pause = seconds_until_next(datetime.now(UTC))

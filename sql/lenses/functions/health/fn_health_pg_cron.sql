@@ -52,8 +52,8 @@ cross join lateral (
     format(
       'in %s: select cron.schedule_in_database(%L, %L, %L, %L); or set cron.database_name = %L and restart; '
       || 'or run lf-sql worker',
-      f.c ->> 'cron_database', 'dispatch-scheduled-workflows-' || f.database, '* * * * *', 'call lenses.sp_dispatch_tick()',
-      f.database, f.database
+      f.c ->> 'cron_database', 'dispatch-scheduled-workflows-' || f.database, '* * * * *',
+      'call lenses.sp_dispatch_tick()', f.database, f.database
     )
   ),
   (

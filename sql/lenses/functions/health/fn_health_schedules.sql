@@ -8,6 +8,7 @@ language sql
 stable
 security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 set timezone = 'UTC'
 as $$
 with zones as materialized (
@@ -40,7 +41,7 @@ moved as materialized (
   from (
     select distinct m.cron_expr, m.timezone, m.next_run_at
     from mine as m
-    where m.is_active and m.has_zone and m.cron_expr is not null and m.next_run_at is not null
+    where m.is_active and m.has_zone and m.timezone <> 'UTC' and m.cron_expr is not null and m.next_run_at is not null
   ) as d
   where not lenses.fn_cron_matches_now(d.cron_expr, d.next_run_at, d.timezone)
 ),

@@ -8,6 +8,7 @@ language plpgsql
 stable
 security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 set timezone = 'UTC'
 as $$
 declare

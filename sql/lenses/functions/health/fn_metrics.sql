@@ -7,6 +7,7 @@ language sql
 stable
 security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 with ticks as materialized (
   select
