@@ -133,9 +133,10 @@ class Demo:
         """What became of each schedule's slots, from the product's own ledger of slots."""
         rows = self.conn.execute(
             "select l.schedule_id, l.status, coalesce(l.reason, r.status) as reason, "
-            "count(*) as slots, min(l.run_at) as first, max(l.run_at) as last, "
-            "array_agg(r.context_inputs ->> 'topic' order by l.run_at) as topics "
-            "from lenses.schedule_slots as l left join lenses.workflow_runs as r on r.id = l.run_id "
+            "count(*) as slots, min(run_at) as first, max(run_at) as last, "
+            "array_agg(context_inputs ->> 'topic' order by run_at) as topics "
+            "from lenses.schedule_slots as l "
+            "left join lenses.workflow_runs as r on r.id = l.run_id "
             "where l.schedule_id = any(%s) group by 1, 2, 3",
             [list(self.titles)],
         ).fetchall()

@@ -19,7 +19,7 @@ class HiddenLedger(LfSqlError):
 
     def __init__(self) -> None:
         super().__init__(
-            "row security hides lf-sql's own ledger from its owner, as after a restore without roles",
+            "row security hides the ledger from its owner, as after a restore without roles",
             "lf-sql install mends it",
         )
 
