@@ -5,8 +5,11 @@
 do $$
 declare
   v_role text;
-  v_can_create constant boolean := (
-    select r.rolsuper or r.rolcreaterole from pg_catalog.pg_roles as r where r.rolname = current_user
+  v_is_super constant boolean := (
+    select r.rolsuper from pg_catalog.pg_roles as r where r.rolname = current_user
+  );
+  v_can_create constant boolean := v_is_super or (
+    select r.rolcreaterole from pg_catalog.pg_roles as r where r.rolname = current_user
   );
   v_is_16 constant boolean := pg_catalog.current_setting('server_version_num')::integer >= 160000;
   v_inherit text;
@@ -21,6 +24,9 @@ begin
       end;
     end if;
     continue when pg_catalog.to_regrole(v_role) is null or pg_catalog.pg_has_role(v_role, 'usage');
+    -- Somebody else's, and not ours to grant: the plan has put the installing role in its place.
+    continue when not (v_is_super or not v_is_16 and v_can_create)
+      and not pg_catalog.pg_has_role(v_role, 'member with admin option');
     -- The installing role works on what the owner roles own, and acts as a tenant or an operator where it is asked to.
     v_inherit := case when v_role like 'lf\_sql\_%' then 'true' else 'false' end;
     if v_is_16 and not pg_catalog.pg_has_role(v_role, 'set') then

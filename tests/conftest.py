@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.support.database import Database, Tenant, connect, make_tenant
-from tests.support.houses import _populated, house, rooms, setup, setups  # noqa: F401
+from tests.support.houses import (  # noqa: F401
+    _populated,
+    _weakly_populated,
+    house,
+    rooms,
+    setup,
+    setups,
+    weak,
+    weak_rooms,
+)
 from tests.support.pgtap import TapFile
 from tests.support.server import TestServer
 from tests.support.state import State, close_state, state_of

@@ -117,3 +117,34 @@ def test_the_owner_hands_no_row_to_another(table: str, rooms: Database) -> None:
         state = error.sqlstate
     assert state in (None, "42501", "22023")
     assert count(rooms, table, "{c} = %(who)s", BOB) == before
+
+
+@pytest.fixture
+def views(rooms: Database) -> list[str]:
+    found = rooms.column(
+        "select c.oid::regclass::text from pg_class as c "
+        "join pg_namespace as n on n.oid = c.relnamespace "
+        "where c.relkind = 'v' and n.nspname in ('lensers', 'lenses', 'agents', 'automation') order by 1"
+    )
+    assert len(found) >= 2
+    return found
+
+
+def test_views_show_what_their_reader_may_see(rooms: Database, views: list[str]) -> None:
+    """R140: nothing of another's to a tenant, all to service_role, nothing at all to anon; and no view is written to."""
+    for view in views:
+        with acting(rooms, "authenticated", ALICE.claims):
+            mine = rooms.column(f"select to_jsonb(v)::text from {view} as v")
+        with acting(rooms, "authenticated", BOB.claims):
+            his = rooms.column(f"select to_jsonb(v)::text from {view} as v")
+        with acting(rooms, "authenticated"):
+            assert rooms.column(f"select to_jsonb(v)::text from {view} as v") == []
+        with acting(rooms, "service_role"):
+            every = rooms.column(f"select to_jsonb(v)::text from {view} as v")
+        assert sorted(mine + his) == sorted(every)
+        assert not any(BOB.lenser in row or BOB.schedule in row for row in mine)
+        for role in ("anon", "authenticated", "service_role"):
+            for verb in ("insert", "update", "delete"):
+                assert not rooms.value("select has_table_privilege(%s, %s, %s)", [role, view, verb])
+        with pytest.raises(psycopg.errors.InsufficientPrivilege), acting(rooms, "anon"):
+            rooms.execute(f"select from {view}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.database import Database
-from tests.support.setups import NAMES, Setup, SupabaseSetup
+from tests.support.setups import NAMES, Setup, SupabaseSetup, WeakSetup
 from tests.support.state import State
 
 
@@ -43,3 +43,22 @@ def house(setup: Setup) -> Iterator[Database]:
     """The same in a database of the test's own, where a commit stays."""
     with setup.database() as conn:
         yield conn
+
+
+@pytest.fixture(scope="session")
+def weak(state: State) -> Setup:
+    """The third: installed by a role that may make no roles."""
+    return WeakSetup(state)
+
+
+@pytest.fixture(scope="session")
+def _weakly_populated(weak: Setup) -> Iterator[Database]:
+    with weak.database() as conn:
+        yield conn
+
+
+@pytest.fixture
+def weak_rooms(_weakly_populated: Database) -> Iterator[Database]:
+    """`rooms` of the third set-up."""
+    with _weakly_populated.transaction(force_rollback=True):
+        yield _weakly_populated

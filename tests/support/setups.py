@@ -120,3 +120,24 @@ def acting(conn: Database, role: str, claims: str | None = None) -> Iterator[Dat
             [claims or "", role],
         )
         yield conn
+
+
+class WeakSetup(Setup):
+    """A managed service whose role may make no roles: it stands for both owners itself."""
+
+    name = "weak"
+    installer = "lf_test_admin"
+
+    @cached_property
+    def populated(self) -> str:
+        _ = self._state.template  # makes the request roles, which a platform has
+        admin = self._state.admin
+        admin.execute(f"create role {self.installer} login nocreaterole nosuperuser".encode())
+        name = self._state.create("weak_two_tenants", None)
+        admin.execute(f"alter database {name} owner to {self.installer}".encode())
+        with product_db.connect(self.dsn(name, self.installer)) as conn:
+            apply.install(conn, bundle.load())
+        with connect(self.dsn(name)) as conn:
+            add_roles(conn)
+            populate(conn)
+        return name
