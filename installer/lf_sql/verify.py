@@ -29,7 +29,7 @@ class Report:
 
 def verify(conn: Connection, bundle: Bundle) -> Report:
     """Everything that `lf-sql verify` looks at."""
-    outcome = apply.prepare(conn, bundle)
+    outcome = apply.prepare(conn, bundle, to_write=False)
     plan = outcome.plan
     if not outcome.is_installed:
         raise LfSqlError("lf-sql is not installed in this database", "lf-sql install")

@@ -15,7 +15,7 @@ def command() -> None:
     tree = bundle.load()
     with connect() as conn:
         conn.read_only = True
-        outcome = apply.prepare(conn, tree)
+        outcome = apply.prepare(conn, tree, to_write=False)
         installed = (
             conn.execute(
                 "select product_version, installed_at, installed_by from lf_sql.installs "
