@@ -64,9 +64,7 @@ class House:
         )
 
     def tick(self, now: datetime, limit: int | None = None) -> int:
-        return self.db.value(
-            "select lenses.fn_dispatch_scheduled_workflows(%s, %s)", [now, limit]
-        )
+        return self.db.value("select lenses.fn_dispatch_scheduled_workflows(%s, %s)", [now, limit])
 
     def play(self, start: datetime, end: datetime, step: timedelta = timedelta(minutes=1)) -> int:
         """Ticks at start, start + step … up to and including end; how many runs that made."""

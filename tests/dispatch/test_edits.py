@@ -138,7 +138,7 @@ def test_the_choice_at_resume_holds_for_this_once(house: House) -> None:
     assert (row.missed_override, row.missed_before) == (None, None)
     later = row.next_run_at + timedelta(minutes=35)
     house.tick(later)
-    assert len([m for m in house.missed(schedule)]) == 2
+    assert len(list(house.missed(schedule))) == 2
 
 
 def test_missed_grace_does_not_count_at_a_resume(house: House) -> None:
