@@ -93,3 +93,18 @@ def test_the_due_index_follows_whatever_is_written(rooms: Database) -> None:
         "join lenses.schedule_due as d on d.schedule_id = s.id where s.id = %s",
         [ALICE.schedule],
     )
+
+
+@pytest.mark.parametrize("zone", ["PST", "UTC+8", "posix/UTC", "foo0", "localtime"])
+def test_no_zone_is_planted(zone: str, rooms: Database) -> None:
+    """The list of known zones is believed, so not even an operator may put another name into it."""
+    for sql in (
+        "insert into lenses.timezones (name) values (%s)",
+        "update lenses.timezones set name = %s where name = (select min(name) from lenses.timezones)",
+    ):
+        with pytest.raises(psycopg.errors.InvalidParameterValue), acting(rooms, "service_role"):
+            rooms.execute(sql, [zone])
+    with acting(rooms, "service_role"):
+        rooms.execute(
+            "insert into lenses.timezones (name) values ('Asia/Kathmandu') on conflict do nothing"
+        )
