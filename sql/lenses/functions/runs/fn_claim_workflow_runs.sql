@@ -42,13 +42,21 @@ language plpgsql
 volatile
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
   v_ids uuid[];
 begin
-  perform lenses.fn_check_claimant(p_worker_id, p_lease);
+  if (p_worker_id ~ '\S' and char_length(p_worker_id) <= 200) is not true
+    or (p_lease > interval '0' and p_lease <= interval '1 day') is false
+  then
+    perform lenses.fn_check_claimant(p_worker_id, p_lease);
+  end if;
   if p_limit < 0 then
     raise exception 'p_limit must not be negative, but is %', p_limit
       using errcode = '22023', hint = 'Claim as many runs as you can work on at once.';
