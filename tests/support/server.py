@@ -48,8 +48,13 @@ class TestServer:
 
     __test__ = False
 
-    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        settings: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.build = build()
+        self._environment = environment or {}
         self._shims = Path(tempfile.mkdtemp(prefix="lf-shims-"))
         self._shims.chmod(0o755)
         options = {**SETTINGS, **(settings or {})}
@@ -85,6 +90,10 @@ class TestServer:
     def url(self, dbname: str = "postgres", user: str = "postgres") -> str:
         return f"postgresql://{user}@127.0.0.1:{self.port}/{dbname}"
 
+    @property
+    def is_alive(self) -> bool:
+        return bool(self._cluster.is_alive())
+
     def restart(self) -> None:
         self._cluster.terminate()
         self._cluster.start()
@@ -101,6 +110,8 @@ class TestServer:
             lines.append(f'chown -R --reference={shlex.quote(str(self._shims))} "$(dirname "$2")"')
         program = self.build.bindir / name
         environment = f"env -i HOME=/tmp LC_ALL=C.UTF-8 TZ=UTC PATH={program.parent}:/usr/bin:/bin"
+        if name == "postgres":
+            environment += "".join(f" {k}={shlex.quote(v)}" for k, v in self._environment.items())
         lines.append(f'exec {words} -- {environment} {shlex.quote(str(program))} "$@" {arguments}')
         path = self._shims / name
         path.write_text("\n".join(lines) + "\n")

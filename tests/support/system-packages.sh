@@ -45,7 +45,7 @@ for group in "$@"; do
     ;;
   test)
     m=$(major)
-    need "postgresql-$m-pgtap" "postgresql-$m-plpgsql-check" libtap-parser-sourcehandler-pgtap-perl pgbouncer
+    need "postgresql-$m-pgtap" "postgresql-$m-plpgsql-check" libtap-parser-sourcehandler-pgtap-perl pgbouncer faketime
     command -v chromium chromium-browser google-chrome >/dev/null || need chromium
     command -v npm >/dev/null || need nodejs npm
     ;;
