@@ -113,7 +113,7 @@ def test_no_page_is_endless(name: str, rooms: Database) -> None:
 CODE = [
     "'); drop table lenses.workflows; --",
     "$$; select pg_terminate_backend(pg_backend_pid()); $$",
-    "pg_sleep(10)",
+    "pg_reload_conf()",
     "public.evil()",
     "{{7*7}} ${jndi:ldap://x} <script>alert(1)</script>",
     "%s %I %L %1$s \\x00 \\u0000",

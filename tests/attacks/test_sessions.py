@@ -1,0 +1,105 @@
+"""R14, F17: what a caller sets in his session moves no slot and changes no answer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.attacks.rpcs import CALLS, arguments, call
+from tests.support.database import Database
+from tests.support.setups import acting
+from tests.support.tenants import ALICE
+
+SESSIONS = {
+    "Istanbul, German dates": {"timezone": "Europe/Istanbul", "datestyle": "German, DMY"},
+    "Kathmandu, SQL dates": {"timezone": "Asia/Kathmandu", "datestyle": "SQL, MDY"},
+    "Los Angeles, old intervals": {
+        "timezone": "America/Los_Angeles",
+        "intervalstyle": "postgres_verbose",
+        "datestyle": "Postgres, MDY",
+    },
+    "a POSIX zone, terse output": {
+        "timezone": "<-11>+11",
+        "intervalstyle": "iso_8601",
+        "bytea_output": "escape",
+        "extra_float_digits": "-15",
+        "xmloption": "document",
+    },
+    "odd planning": {
+        "transform_null_equals": "on",
+        "enable_seqscan": "off",
+        "enable_hashjoin": "off",
+        "enable_nestloop": "off",
+        "plan_cache_mode": "force_generic_plan",
+        "standard_conforming_strings": "off",
+        "array_nulls": "off",
+        "quote_all_identifiers": "on",
+        "default_transaction_deferrable": "on",
+    },
+}
+
+
+def instants(answer: Any) -> Any:
+    """Each time of day as the instant that it is; fresh ids left out."""
+    if isinstance(answer, dict):
+        return {
+            key: instants(value)
+            for key, value in answer.items()
+            if key not in ("id", "idempotency_key")
+        }
+    if isinstance(answer, list):
+        return [instants(value) for value in answer]
+    if isinstance(answer, str) and len(answer) > 15 and answer[:4].isdigit():
+        try:
+            moment = datetime.fromisoformat(answer)
+        except ValueError:
+            return answer
+        return moment.astimezone(UTC).isoformat() if moment.tzinfo else answer
+    return answer
+
+
+def answers(conn: Database, name: str, settings: dict[str, str]) -> Any:
+    values = arguments(name, ALICE)
+    if name == "fn_backfill_schedule":  # the session's own words for a day are the session's
+        values |= {"p_since": SINCE, "p_until": UNTIL}
+    with acting(conn, "authenticated", ALICE.claims):
+        for setting, value in settings.items():
+            conn.execute("select set_config(%s, %s, true)", [setting, value])
+        return [instants(row) for row in call(conn, name, values)]
+
+
+TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+SINCE = (TODAY - timedelta(days=1)).isoformat()
+UNTIL = TODAY.isoformat()
+
+
+@pytest.mark.parametrize("session", SESSIONS)
+@pytest.mark.parametrize("name", CALLS)
+def test_every_session_gets_the_same(name: str, session: str, rooms: Database) -> None:
+    steady = answers(rooms, name, {"timezone": "UTC", "datestyle": "ISO, YMD"})
+    assert answers(rooms, name, SESSIONS[session]) == steady
+
+
+@pytest.mark.parametrize("session", SESSIONS)
+def test_the_tick_writes_the_same(session: str, rooms: Database) -> None:
+    written = []
+    for settings in ({"timezone": "UTC"}, SESSIONS[session]):
+        with acting(rooms, "lf_sql_engine"):
+            rooms.execute(
+                "update lenses.workflow_schedules set next_run_at = date_trunc('minute', now()) where id = %s",
+                [ALICE.schedule],
+            )
+            for setting, value in settings.items():
+                rooms.execute("select set_config(%s, %s, true)", [setting, value])
+            assert rooms.value("select lenses.fn_dispatch_scheduled_workflows(now())") == 1
+            written.append(
+                rooms.rows(
+                    "select payload::text, null from agents.action_logs where occurred_at = now() "
+                    "union all select payload::text, null from lenses.workflow_run_events where occurred_at = now() "
+                    "union all select context_inputs::text || policies::text, id::text from lenses.workflow_runs "
+                    "where created_at = now() order by 1"
+                )
+            )
+    assert written[0] == written[1]
