@@ -98,7 +98,7 @@ def background(command: list[str], env: dict[str, str], folder: Path) -> None:
             command, env=env, cwd=folder, stdout=out, stderr=out, stdin=subprocess.DEVNULL
         )
     try:
-        words = ("leading", "waiting for runs", "listening")
+        words = ("leading", "waiting for runs", "listening", "http://127.0.0.1:")
         wait_until(
             lambda: any(w in log.read_text() for w in words) or process.poll() is not None,
             20.0,

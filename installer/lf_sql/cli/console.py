@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import signal
 import socket
 from contextlib import suppress
 from uuid import UUID
@@ -64,6 +65,8 @@ def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
     with _listen(host, port) as listener:
         port = listener.getsockname()[1]
         gate = Gate(port)
+        # The server ends its answers first, then raises the signal again: a clean end, not a death.
+        signal.signal(signal.SIGTERM, _end)
         app = create_app(database, gate, tenant=tenant, host=host, extra_hosts=allow_hosts)
         shown = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host
         click.echo(f"http://{shown}:{port}/?token={gate.link}")
@@ -79,6 +82,10 @@ def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
         )
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
+
+
+def _end(*_: object) -> None:
+    raise SystemExit(0)
 
 
 def _listen(host: str, port: int) -> socket.socket:
