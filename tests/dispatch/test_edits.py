@@ -36,9 +36,7 @@ def test_an_edit_never_fires_a_past_slot(house: House, edit: dict[str, Any]) -> 
     now = house.db.value("select now()")
     assert house.schedule(schedule).next_run_at > now
     assert house.tick(now) == 0
-    [gone] = house.db.rows(
-        "select * from lenses.schedule_slots where schedule_id = %s", [schedule]
-    )
+    [gone] = house.db.rows("select * from lenses.schedule_slots where schedule_id = %s", [schedule])
     assert (gone.status, gone.reason, gone.run_at) == ("SKIPPED", "schedule_edited", slot)
     assert gone.slot_count in (6, 7)
     assert now - timedelta(minutes=5) < gone.run_at_last <= now
@@ -50,7 +48,9 @@ def test_an_edit_never_fires_a_past_slot(house: House, edit: dict[str, Any]) -> 
      {"cron_expr": "*/5 * * * *"}, {"pre_dispatch_condition": None}],
     ids=lambda edit: "-".join(edit),
 )  # fmt: skip
-def test_a_save_that_leaves_the_rule_keeps_the_next_slot(house: House, edit: dict[str, Any]) -> None:
+def test_a_save_that_leaves_the_rule_keeps_the_next_slot(
+    house: House, edit: dict[str, Any]
+) -> None:
     slot = past(house, "30 minutes")
     schedule = house.make_schedule("*/5 * * * *", next_run_at=slot)
     house.set(schedule, **edit)

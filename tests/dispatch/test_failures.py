@@ -150,12 +150,20 @@ def test_a_collision_with_the_slots_key_is_an_ordinary_skip(house: House) -> Non
 def test_a_zone_that_has_left_the_server(house: House) -> None:
     schedule = house.make_schedule("0 9 * * *")
     other = house.make_schedule("0 9 * * *")
-    house.db.execute("alter table lenses.workflow_schedules disable trigger workflow_schedules_check_update")
+    house.db.execute(
+        "alter table lenses.workflow_schedules disable trigger workflow_schedules_check_update"
+    )
     house.set(schedule, timezone="Atlantis/Capital")
-    house.db.execute("alter table lenses.workflow_schedules enable always trigger workflow_schedules_check_update")
+    house.db.execute(
+        "alter table lenses.workflow_schedules enable always trigger workflow_schedules_check_update"
+    )
     assert house.tick(MONDAY) == 2
     row = house.schedule(schedule)
-    assert (row.last_dispatch_status, row.next_run_at, row.due_at) == ("validation_failed", None, None)
+    assert (row.last_dispatch_status, row.next_run_at, row.due_at) == (
+        "validation_failed",
+        None,
+        None,
+    )
     assert "zone" in row.last_error_message
     assert house.slots(schedule) == house.slots(other) == [MONDAY]
     house.set(schedule, timezone="Europe/Paris")

@@ -214,7 +214,9 @@ def test_a_gate_of_the_workflow_asks_for_approval(house: House) -> None:
     definition = {"nodes": [{"id": "a", "action": "publish"}], "edges": []}
     house.db.execute("update lenses.workflows set definition = %s where id = %s",
                      [json.dumps(definition), house.workflow])  # fmt: skip
-    open_ = house.make_schedule("0 9 * * *", approval_policy={"requiresApproval": False, "gates": ["spend"]})
+    open_ = house.make_schedule(
+        "0 9 * * *", approval_policy={"requiresApproval": False, "gates": ["spend"]}
+    )
     shut = house.make_schedule(
         "0 9 * * *", approval_policy={"requiresApproval": False, "gates": ["spend", "publish"]}
     )

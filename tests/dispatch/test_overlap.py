@@ -128,7 +128,9 @@ def test_serial_with_backfill_queues_by_itself(house: House) -> None:
 
 def test_the_default_of_the_settings_applies_where_the_policy_is_silent(house: House) -> None:
     schedule = house.make_schedule("* * * * *", queue_policy={"mode": "serial"})
-    house.db.execute("select lenses.fn_set_dispatch_settings('{\"default_on_overlap\": \"replace\"}')")
+    house.db.execute(
+        'select lenses.fn_set_dispatch_settings(\'{"default_on_overlap": "replace"}\')'
+    )
     house.play(at(0), at(2))
     assert [r.status for r in house.runs(schedule)] == ["cancelled", "cancelled", "pending"]
 

@@ -99,7 +99,9 @@ def test_what_a_dispatch_writes(house: House) -> None:
     assert (row.last_run_id, row.last_dispatch_status) == (run.id, "dispatched")
     [event] = house.db.rows("select * from lenses.workflow_run_events")
     assert (event.run_id, event.seq) == (run.id, 1)
-    [log] = house.db.rows("select * from agents.action_logs where action_type = 'dispatch_schedule'")
+    [log] = house.db.rows(
+        "select * from agents.action_logs where action_type = 'dispatch_schedule'"
+    )
     assert log.payload == {"run_id": str(run.id), "scheduled_for": "2027-03-01T09:00:00+00:00"}
 
 
