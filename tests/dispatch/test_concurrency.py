@@ -19,15 +19,14 @@ def waits_for_lock(house: House, pid: int) -> bool:
 
 def test_a_second_dispatcher_skips_what_the_first_holds(house: House) -> None:
     schedules = [house.make_schedule("0 9 * * *") for _ in range(4)]
-    with house.db.another() as first, house.db.another() as second:
-        with first.transaction():
-            assert first.value(
-                "select lenses.fn_dispatch_scheduled_workflows(%s, 2)", [MONDAY]
-            ) == 2  # fmt: skip
-            second.execute("set lock_timeout = '2s'")
-            assert second.value(
-                "select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]
-            ) == 2  # fmt: skip
+    with house.db.another() as first, house.db.another() as second, first.transaction():
+        assert first.value(
+            "select lenses.fn_dispatch_scheduled_workflows(%s, 2)", [MONDAY]
+        ) == 2  # fmt: skip
+        second.execute("set lock_timeout = '2s'")
+        assert second.value(
+            "select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]
+        ) == 2  # fmt: skip
     assert all(house.slots(schedule) == [MONDAY] for schedule in schedules)
     assert house.tick(MONDAY) == 0
 
