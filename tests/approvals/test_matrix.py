@@ -93,6 +93,18 @@ DOORS: dict[str, str] = {
         "update lenses.workflow_runs set needs_approval = false, status = 'running', "
         f"{LEASE} where id = %(run)s"
     ),
+    "lower the flag alone": (
+        "update lenses.workflow_runs set needs_approval = false where id = %(run)s"
+    ),
+    "lower the flag, pending": (
+        "update lenses.workflow_runs set needs_approval = false, status = 'pending' "
+        "where id = %(run)s"
+    ),
+    "no expiry": "update lenses.workflow_runs set approval_expires_at = null where id = %(run)s",
+    "pretend an attempt": (
+        f"update lenses.workflow_runs set started_at = now(), {LEASE} where id = %(run)s"
+    ),
+    "time out early": "update lenses.workflow_runs set status = 'timed_out' where id = %(run)s",
     "lower the policy": (
         "update lenses.workflow_runs set status = 'pending', "
         'policies = \'{"approval_policy": {"requiresApproval": false}}\' where id = %(run)s'
@@ -188,6 +200,21 @@ def test_exactly_the_approved_start(world: World, decision: str, role: str) -> N
                 assert after.needs_approval, where
 
 
+@pytest.mark.parametrize("door", [door for door, query in DOORS.items() if "select" not in query])
+@pytest.mark.parametrize("role", ["service_role", "postgres", "replica"])
+def test_each_attempt_is_recorded_and_raises_nothing(world: World, door: str, role: str) -> None:
+    """An error would erase its own trace."""
+    run = world.run(policies=NEEDS)
+    before, count = (
+        world.row(run),
+        "select attempts from agents.approval_attempts where run_id = %s",
+    )
+    recorded = world.db.value(count, [run])
+    assert knock(world, door, role, run) is None
+    assert world.row(run) == before
+    assert world.db.value(count, [run]) > recorded
+
+
 @pytest.mark.parametrize("door", ["update to running", "claim", "merge", "upsert"])
 def test_the_approved_do_start(world: World, door: str) -> None:
     """The other half: what the matrix calls allowed is possible."""
@@ -199,9 +226,11 @@ def test_the_approved_do_start(world: World, door: str) -> None:
 
 @pytest.mark.parametrize(
     ("role", "status"),
-    itertools.product(
-        ("service_role", "postgres", "replica", "lf_sql_owner"),
-        ("pending", "running", "completed", "failed", "cancelled", "timed_out", None),
+    list(
+        itertools.product(
+            ("service_role", "postgres", "replica", "lf_sql_owner"),
+            ("pending", "running", "completed", "failed", "cancelled", "timed_out", None),
+        )
     ),
 )
 def test_an_inserted_run_waits(world: World, role: str, status: str | None) -> None:

@@ -34,7 +34,8 @@ def put(world: World, status: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("role", "before"), itertools.product(("service_role", "postgres", "lf_sql_engine"), STATUSES)
+    ("role", "before"),
+    list(itertools.product(("service_role", "postgres", "lf_sql_engine"), STATUSES)),
 )
 def test_every_transition(world: World, role: str, before: str) -> None:
     for after in STATUSES:
