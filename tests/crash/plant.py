@@ -34,12 +34,13 @@ def start_of_play() -> datetime:
 class Plant:
     """Minutely schedules from `start` on, and the minute that is being played."""
 
-    def __init__(self, server: TestServer) -> None:
+    def __init__(self, server: TestServer, *, install: bool = True) -> None:
         self.server = server
         self.start = start_of_play()
         self.count = 0
-        with product_db.connect(server.dsn()) as conn:
-            apply.install(conn, bundle.load())
+        if install:
+            with product_db.connect(server.dsn()) as conn:
+                apply.install(conn, bundle.load())
 
     def connect(self) -> Database:
         return connect(self.server.dsn())
