@@ -1,6 +1,6 @@
--- The gate of every door, in every replication mode. Who is trusted is seen here, as the caller: the
--- functions themselves run as their owner. A transition by lf_sql_engine that has numbered its event itself
--- is one of a claim or a completion, which write it, and passes.
+-- The gate of every door, in every replication mode. Who is trusted is seen here, as the caller:
+-- the functions themselves run as their owner. A transition by lf_sql_engine that has numbered its
+-- event itself is one of a claim or a completion, which write it, and passes.
 
 create or replace trigger workflow_runs_admit
 before insert on lenses.workflow_runs

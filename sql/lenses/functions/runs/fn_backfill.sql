@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- Backfill, for public.fn_backfill_schedule, which has checked the stretch. Asks for itself who is calling.
--- Holds the schedule, so that neither the tick nor another backfill handles a slot meanwhile; a slot that
--- has a run is left alone, and one that the tick has not come to is skipped by the tick afterwards.
+-- Backfill, for public.fn_backfill_schedule, which has checked the stretch. Asks for itself who is
+-- calling. Holds the schedule, so that neither the tick nor another backfill handles a slot
+-- meanwhile; a slot that has a run is left alone, and one that the tick has not come to is skipped
+-- by the tick afterwards.
 create or replace function lenses.fn_backfill(
   p_schedule_id uuid,
   p_since timestamptz,
@@ -30,7 +31,8 @@ begin
       v_schedule.id, p_since - interval '1 microsecond', p_until, 10001));
   if cardinality(v_slots) > 10000 then
     raise exception 'there are more than 10000 slots between % and %', p_since, p_until
-      using errcode = '22023', hint = format('The 10000th is at %s: go on from there afterwards.', v_slots[10000]);
+      using errcode = '22023',
+        hint = format('The 10000th is at %s: go on from there afterwards.', v_slots[10000]);
   end if;
 
   v_decisions := array(

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For service_role, and by public.fn_cancel_workflow_run for the owner. A worker that has the run finds its
--- lease lost.
+-- For service_role, and by public.fn_cancel_workflow_run for the owner. A worker that has the run
+-- finds its lease lost.
 create or replace function lenses.fn_cancel_workflow_run(p_run_id uuid)
 returns boolean
 language sql

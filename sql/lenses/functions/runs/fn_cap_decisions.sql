@@ -1,4 +1,5 @@
--- The first p_left dispatches of the decisions stand, what is beyond them is over budget. NULL: all stand.
+-- The first p_left dispatches of the decisions stand, what is beyond them is over budget. NULL: all
+-- stand.
 create or replace function lenses.fn_cap_decisions(
   p_decisions lenses.slot_decision[],
   p_left bigint

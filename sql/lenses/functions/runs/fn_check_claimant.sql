@@ -1,4 +1,5 @@
--- What an executor says of itself, refused with 22023 where it makes no sense. p_lease NULL: not asked.
+-- What an executor says of itself, refused with 22023 where it makes no sense. p_lease NULL: not
+-- asked.
 create or replace function lenses.fn_check_claimant(p_worker_id text, p_lease interval)
 returns void
 language plpgsql
@@ -10,7 +11,7 @@ begin
     raise exception 'p_worker_id must be 1 to 200 characters, not %',
       coalesce('"' || left(p_worker_id, 60) || '"', 'NULL')
       using errcode = '22023',
-        hint = 'Take a name that is new with each start of the process, such as host and a random id.';
+        hint = 'Take a name that is new with each start of the process, such as host and pid.';
   end if;
   if p_lease <= interval '0' or p_lease > interval '1 day' then
     raise exception 'p_lease must be more than nothing and at most a day, not "%"', p_lease

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- How many more runs of a schedule with a limit may start now, for the transaction that holds its row in
--- lenses.schedule_due from here on; 0 where another one has it.
+-- How many more runs of a schedule with a limit may start now, for the transaction that holds its
+-- row in lenses.schedule_due from here on; 0 where another one has it.
 create or replace function lenses.fn_claimable_runs(p_schedule_id uuid)
 returns integer
 language plpgsql

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For executors (service_role): the run is done. One statement, since this is half of an executor's traffic:
--- locks the schedule before the run, as all who end runs do, numbers and writes the event itself, which the
--- table's triggers see and let pass, and tells the schedule.
+-- For executors (service_role): the run is done. One statement, since this is half of an executor's
+-- traffic: locks the schedule before the run, as all who end runs do, numbers and writes the event
+-- itself, which the table's triggers see and let pass, and tells the schedule.
 create or replace function lenses.fn_complete_workflow_run(
   p_run_id uuid,
   p_worker_id text,

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- What a transition of a run leaves, called by the guard that has let it pass: exactly one event with the
--- run's next number, the team run's part, and, where the run is over, its schedule's last result. What the
--- engine does happens at the time that it wrote into the row (the tick's own clock), everything else now.
+-- What a transition of a run leaves, called by the guard that has let it pass: exactly one event
+-- with the run's next number, the team run's part, and, where the run is over, its schedule's last
+-- result. What the engine does happens at the time that it wrote into the row (the tick's own
+-- clock), everything else now.
 create or replace function lenses.fn_follow_run(
   p_old lenses.workflow_runs,
   p_new lenses.workflow_runs,

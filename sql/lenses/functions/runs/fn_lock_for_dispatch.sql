@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For run-now and backfill: the locks of a tick on one schedule, the schedule's row and, where battles are
--- counted, the agents' policies.
+-- For run-now and backfill: the locks of a tick on one schedule, the schedule's row and, where
+-- battles are counted, the agents' policies.
 create or replace function lenses.fn_lock_for_dispatch(p_schedule_id uuid)
 returns void
 language plpgsql

@@ -1,10 +1,11 @@
 -- owner: lf_sql_engine
--- Up to p_limit pending runs, locked, by priority, then age, then slot; what others hold is passed over.
--- A schedule with a limit is a queue of its own: its row in lenses.schedule_due is taken first (and written,
--- so that a stale snapshot is a serialization failure), then its running runs are counted, those with an
--- expired lease aside; hence no two claims pass the limit together, and its runs start in order.
--- A loop a row, since each lock decides about the next; the queue is read no further than the claim goes.
--- The planner's switches: statistics of a queue are always wrong, its index always right.
+-- Up to p_limit pending runs, locked, by priority, then age, then slot; what others hold is passed
+-- over. A schedule with a limit is a queue of its own: its row in lenses.schedule_due is taken
+-- first (and written, so that a stale snapshot is a serialization failure), then its running runs
+-- are counted, those with an expired lease aside; hence no two claims pass the limit together, and
+-- its runs start in order. A loop a row, since each lock decides about the next; the queue is read
+-- no further than the claim goes. The planner's switches: statistics of a queue are always wrong,
+-- its index always right.
 create or replace function lenses.fn_pick_runs(p_limit integer)
 returns uuid[]
 language plpgsql

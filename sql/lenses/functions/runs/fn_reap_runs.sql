@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- By p_now: a running run whose lease has run out has failed with cause timeout; a waiting one whose
--- approval has run out is timed_out. A thousand of each at most, so that a tick stays short; returns how
--- many, and goes on with the next call. What somebody holds is left for then: it waits for nobody, so the
--- tick may hold other locks. A loop a lease: each run has its own policies.
+-- By p_now: a running run whose lease has run out has failed with cause timeout; a waiting one
+-- whose approval has run out is timed_out. A thousand of each at most, so that a tick stays short;
+-- returns how many, and goes on with the next call. What somebody holds is left for then: it waits
+-- for nobody, so the tick may hold other locks. A loop a lease: each run has its own policies.
 create or replace function lenses.fn_reap_runs(p_now timestamptz)
 returns integer
 language plpgsql

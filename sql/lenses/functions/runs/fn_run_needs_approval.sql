@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- Does a run with these policies wait for its owner? Its own policy says so, or one of its gates is
 -- among the actions of the workflow's version, or so it is for its schedule, or for an assignment's
--- gates (the schedule's; without a schedule any of the workflow's). A row that comes by hand may
--- so add a need and never take one away.
+-- gates (the schedule's; without a schedule any of the workflow's). A row that comes by hand may so
+-- add a need and never take one away.
 create or replace function lenses.fn_run_needs_approval(
   p_workflow_id uuid,
   p_workflow_version integer,

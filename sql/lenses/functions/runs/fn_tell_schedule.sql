@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- A run of the schedule is over: its result stands in the schedule, and a slot that waits for that is due.
+-- A run of the schedule is over: its result stands in the schedule, and a slot that waits for that
+-- is due.
 create or replace function lenses.fn_tell_schedule(
   p_schedule_id uuid,
   p_result jsonb,

@@ -1,6 +1,6 @@
 -- For the nightly job: history past its retention goes in small batches, each committed, so that a
--- statement timeout loses nothing but the batch at hand. Invoker, since a definer cannot commit, and
--- without SET for the same reason.
+-- statement timeout loses nothing but the batch at hand. Invoker, since a definer cannot commit,
+-- and without SET for the same reason.
 create or replace procedure lenses.sp_purge_history()
 language plpgsql
 as $$

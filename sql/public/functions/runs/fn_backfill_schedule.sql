@@ -16,13 +16,14 @@ declare
 begin
   perform lenses.fn_require_schedule(p_schedule_id);
   if p_since is null then
-    raise exception 'p_since is missing' using errcode = '22023', hint = 'Give the first slot''s time.';
+    raise exception 'p_since is missing'
+      using errcode = '22023', hint = 'Give the first slot''s time.';
   elsif p_since < now() - interval '30 days 1 minute' then
     raise exception 'p_since % is further back than 30 days', p_since
       using errcode = '22023', hint = format('The earliest is %s.', now() - interval '30 days');
   elsif p_until > now() + interval '1 minute' then
     raise exception 'p_until % is to come', p_until
-      using errcode = '22023', hint = 'A backfill runs past slots; the dispatcher runs those to come.';
+      using errcode = '22023', hint = 'The dispatcher runs the slots to come.';
   elsif p_since > v_until then
     raise exception 'p_since % is after p_until %', p_since, v_until using errcode = '22023';
   end if;
