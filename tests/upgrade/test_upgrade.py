@@ -70,7 +70,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         old = bundle.load(folder / "sql", version=FIRST.removeprefix("v"))
         # HEAD may still be the release itself: then the version after it stands for the next.
         moved = (old.digest, len(old.migrations)) != (HEAD.digest, len(HEAD.migrations))
-        yield Pair(old, HEAD if moved else grown(HEAD), folder)
+        # A release always has a number of its own; a tree on the way to it may still have the last one.
+        yield Pair(old, replace(HEAD, version="99.0.0") if moved else grown(HEAD), folder)
         return
     yield Pair(replace(HEAD, version="0.0.1"), grown(HEAD))
 
