@@ -17,7 +17,7 @@ begin
   if p_decision is null or p_decision not in ('approved', 'rejected') then
     raise exception 'p_decision must be approved or rejected, not %',
       coalesce('"' || left(p_decision, 60) || '"', 'NULL')
-      using errcode = '22023';
+      using errcode = '22023', hint = 'Use approved or rejected.';
   end if;
   perform lenses.fn_check_text(p_note, 'note', 2000);
 

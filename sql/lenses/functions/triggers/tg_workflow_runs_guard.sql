@@ -61,6 +61,10 @@ begin
 
   new.last_event_seq := old.last_event_seq + 1;
   if new.status = 'running' then
+    if new.worker_id is null or new.lease_expires_at is null then
+      raise exception 'run "%" cannot be running without worker_id and lease_expires_at', old.id
+        using errcode = '22023', hint = 'lenses.fn_claim_workflow_runs sets both.';
+    end if;
     if new.attempt = old.attempt then
       new.attempt := old.attempt + 1;
     end if;

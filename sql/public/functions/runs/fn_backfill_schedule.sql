@@ -25,7 +25,8 @@ begin
     raise exception 'p_until % is to come', p_until
       using errcode = '22023', hint = 'The dispatcher runs the slots to come.';
   elsif p_since > v_until then
-    raise exception 'p_since % is after p_until %', p_since, v_until using errcode = '22023';
+    raise exception 'p_since % is after p_until %', p_since, v_until
+      using errcode = '22023', hint = 'Swap them: p_since is the earlier one.';
   end if;
   return lenses.fn_backfill(p_schedule_id, p_since, v_until, coalesce(p_dry_run, false));
 end
