@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel clean system-demo system-test
+.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension clean system-demo system-test
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -23,7 +23,7 @@ lint: $(VENV)/.test ## ruff, sqlfluff, squawk, pgspot
 	@$(BIN)/ruff check installer tests
 	@$(BIN)/ruff format --check --quiet installer tests
 	@$(BIN)/sqlfluff lint --disable-progress-bar --processes -1 --nocolor --quiet sql
-	@$(BIN)/squawk --config .squawk.toml --quiet sql/migrations/*.sql
+	@out=$$($(BIN)/squawk --config .squawk.toml sql/migrations/*.sql 2>&1) || { echo "$$out"; exit 1; }
 	@$(BIN)/python -m tests.support.spot
 
 lint-supabase: $(VENV)/.test ## Supabase's own linter, over a database like Supabase's
@@ -48,6 +48,9 @@ test-matrix: $(VENV)/.test ## the tests on PostgreSQL 15, 16, 17 and 18 from PyP
 
 wheel: $(VENV)/.test ## dist/*.whl
 	@$(BIN)/python -m build --wheel --outdir dist .
+
+extension: $(VENV)/.test ## dist/extension: lf_sql.control and its script, for servers where files may be placed
+	@$(BIN)/python -m lf_sql.extension dist/extension
 
 clean: ## everything that make made
 	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache
