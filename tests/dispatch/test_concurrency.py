@@ -46,9 +46,7 @@ def test_many_dispatchers_double_nothing_and_lose_nothing(house: House, dispatch
             for minute in range(5):
                 start.wait()
                 counts.append(
-                    conn.value(
-                        "select lenses.fn_dispatch_scheduled_workflows(%s)", [at(minute)]
-                    )
+                    conn.value("select lenses.fn_dispatch_scheduled_workflows(%s)", [at(minute)])
                 )
 
     threads = [threading.Thread(target=dispatch) for _ in range(dispatchers)]
@@ -69,9 +67,7 @@ def test_a_row_that_a_user_holds_is_left_for_the_next_tick(house: House) -> None
     free = house.make_schedule("0 9 * * *")
     with house.db.another() as user:
         with user.transaction():
-            user.execute(
-                "select from lenses.workflow_schedules where id = %s for update", [held]
-            )
+            user.execute("select from lenses.workflow_schedules where id = %s for update", [held])
             assert house.tick(MONDAY) == 1
         assert house.slots(held) == []
         assert house.slots(free) == [MONDAY]
