@@ -1,0 +1,12 @@
+-- The jobs in exported SQL: registered where pg_cron can be had, else a warning. @…@ is filled in by the export.
+do $jobs$
+begin
+  if pg_catalog.to_regnamespace('cron') is null then
+    create extension pg_cron;
+  end if;
+  @jobs@
+exception when others then
+  raise warning 'lf-sql: pg_cron does not drive this database: %', sqlerrm
+    using hint = 'lf-sql status says what is missing; or let the process lf-sql worker drive it.';
+end
+$jobs$;
