@@ -253,6 +253,7 @@ grant execute on function
   lenses.fn_tick_end(bigint, text),
   public.fn_dispatch_tick(),
   lenses.fn_preview_schedule_ticks(uuid, integer, interval),
+  public.fn_preview_schedule_ticks(uuid, integer, interval),
   public.fn_cron_build(jsonb),
   public.fn_cron_describe(text),
   public.fn_cron_preview(text, text, int)

@@ -64,6 +64,8 @@ create index workflow_runs_ai_lenser_id_lenser_id_created_at_idx
   on lenses.workflow_runs (ai_lenser_id, lenser_id, created_at) where ai_lenser_id is not null;
 create index workflow_runs_team_id_lenser_id_idx
   on lenses.workflow_runs (team_id, lenser_id) where team_id is not null;
+create index workflow_runs_orphan_slots_idx on lenses.workflow_runs (lenser_id, scheduled_for)
+  where schedule_id is null and scheduled_for is not null;
 create index workflow_runs_lenser_id_created_at_idx
   on lenses.workflow_runs (lenser_id, created_at);
 create index workflow_runs_claim_idx

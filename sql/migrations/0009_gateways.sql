@@ -35,7 +35,7 @@ create table agents.gateway_crons (
   constraint gateway_crons_id_lenser_id_key unique (id, lenser_id),
   constraint gateway_crons_gateway_id_lenser_id_fkey foreign key (gateway_id, lenser_id)
     references agents.gateways (id, lenser_id) on delete cascade,
-  constraint gateway_crons_operation_check check (operation ~ '^[a-z][a-z0-9_]{0,62}$')
+  constraint gateway_crons_operation_check check (operation ~ '^[A-Za-z][A-Za-z0-9_.:-]{0,62}$')
 );
 
 create index gateway_crons_gateway_id_lenser_id_idx

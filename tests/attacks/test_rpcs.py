@@ -14,11 +14,7 @@ from tests.support.setups import Setup, acting
 from tests.support.tenants import ALICE, BOB
 
 # An id that nobody has is the caller's to use: deploys can be repeated.
-MAKES_UNKNOWN_IDS = {
-    ("fn_upsert_workflow_schedule", "p_schedule_id"),
-    ("fn_upsert_workflow", "p_workflow_id"),
-    ("fn_upsert_gateway", "p_gateway_id"),
-}
+MAKES_UNKNOWN_IDS = {("fn_upsert_workflow_schedule", "p_schedule_id")}
 # What a schedule points at, a link that its table's trigger refuses as it would in any INSERT.
 LINKS = {"p_calendar_id", "p_assignee_id", "p_workflow_assignment_id"}
 

@@ -108,3 +108,21 @@ def test_no_zone_is_planted(zone: str, rooms: Database) -> None:
         rooms.execute(
             "insert into lenses.timezones (name) values ('Asia/Kathmandu') on conflict do nothing"
         )
+
+
+@pytest.mark.parametrize(
+    "lowered", ['{"requiresApproval":false,"gates":["deploy"]}', '{"requiresApproval":true}']
+)
+def test_an_assignments_gates_are_not_lowered(lowered: str, rooms: Database) -> None:
+    """Every schedule that goes by the assignment would lose them, with no word from its owner."""
+    change = "update agents.workflow_assignments set approval_policy = %s where id = %s"
+    rooms.execute(change, ['{"requiresApproval":true,"gates":["deploy"]}', ALICE.assignment])
+    with (
+        pytest.raises(psycopg.errors.InsufficientPrivilege, match="raised, not lowered"),
+        acting(rooms, "service_role"),
+    ):
+        rooms.execute(change, [lowered, ALICE.assignment])
+    with acting(rooms, "service_role"):
+        rooms.execute(
+            change, ['{"requiresApproval":true,"gates":["deploy","pay"]}', ALICE.assignment]
+        )

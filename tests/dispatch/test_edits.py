@@ -252,3 +252,20 @@ def test_copied_rows_keep_their_next_slot(house: House) -> None:
         copy.write_row([house.workflow, house.tenant.id, "0 9 * * *", "cron", 0, at(3)])
     row = house.db.row("select * from lenses.workflow_schedules")
     assert (row.next_run_at, row.due_at, row.timezone) == (at(3), at(3), "UTC")
+
+
+def test_an_edit_of_a_paused_schedule_says_which_slots_it_dropped(house: House) -> None:
+    slot = past(house, "30 minutes")
+    schedule = house.make_schedule("*/5 * * * *", next_run_at=slot)
+    pause(house, schedule, "31 minutes")
+    house.set(schedule, cron_expr="*/10 * * * *")
+    [gone] = house.db.rows("select * from lenses.schedule_slots where schedule_id = %s", [schedule])
+    assert (gone.status, gone.reason, gone.run_at) == ("SKIPPED", "schedule_edited", slot)
+
+
+def test_the_ledger_keeps_the_slots_of_a_deleted_schedule(house: House) -> None:
+    schedule = house.make_schedule("*/5 * * * *")
+    house.tick(at(0))
+    house.db.execute("delete from lenses.workflow_schedules where id = %s", [schedule])
+    [slot] = house.db.rows("select * from lenses.schedule_slots where schedule_id = %s", [schedule])
+    assert (slot.run_at, slot.status) == (at(0), "ENQUEUED")

@@ -159,10 +159,10 @@ def test_guards_that_look_at_runs_see_this_moment(house: House) -> None:
     ]
 
 
-def test_a_slot_that_would_wait_is_deferred(house: House) -> None:
+def test_a_slot_that_would_wait_is_not_dispatched_now(house: House) -> None:
     policy = {"mode": "serial", "onOverlap": "queue"}
     schedule = house.make_schedule("*/5 * * * *", queue_policy=policy)
     house.tick(MONDAY)
     assert {(r.decision, r.reason) for r in preview(house, schedule, 3)} == {
-        ("defer", "overlap_in_flight")
+        ("skip", "overlap_in_flight")
     }

@@ -53,13 +53,6 @@ def test_a_gateway_from_its_making_to_its_end(lf: Command, db: Database, owner: 
     assert lf("gateway", "list", "--json").json == []
 
 
-def test_the_id_of_a_deploy_is_repeated(lf: Command, db: Database) -> None:
-    wanted = uuid.uuid4()
-    for name in ("eu-west", "eu-central"):
-        assert lf("gateway", "create", name, "--id", wanted).first == str(wanted)
-    assert db.column("select name from agents.gateways") == ["eu-central"]
-
-
 def test_refusals_are_the_databases_own_words(lf: Command) -> None:
     lf("gateway", "create", "eu-west")
     refused = lf("gateway", "cron", "add", "eu-west", "probe", "61 * * * *", code=1)

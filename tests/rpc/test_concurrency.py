@@ -70,19 +70,6 @@ def test_the_same_new_id_of_another_tenant(alice: Caller, bob: Caller) -> None:
     assert alice.saved(key) == first
 
 
-def test_the_same_new_workflow(alice: Caller) -> None:
-    key = uuid.uuid4()
-    wanted = {**ACYCLIC, "triggers": [NIGHTLY]}
-
-    def upsert(title: str) -> Callable[[Caller], Any]:
-        return lambda caller: caller.workflow(workflow_id=key, title=title, definition=wanted)
-
-    race(alice, upsert("first"), upsert("second"))
-    (row,) = alice.rows("fn_get_workflows")
-    assert (row.title, row.version) == ("second", 1)
-    assert len(alice.rows("fn_workflow_get_schedules")) == 1
-
-
 def test_two_definitions(alice: Caller) -> None:
     key = alice.workflow().id
 

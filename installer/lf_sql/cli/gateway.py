@@ -66,7 +66,7 @@ def list_gateways() -> None:
 @click.command(epilog="\b\nExample:\n  lf-sql gateway create eu-west --endpoint https://gw.example")
 @click.argument("name")
 @click.option("--endpoint", help="Where it is reached.")
-@click.option("--id", "gateway_id", type=click.UUID, help="Its id; repeating changes it.")
+@click.option("--id", "gateway_id", type=click.UUID, help="Changes this one instead.")
 def create(name: str, endpoint: str | None, gateway_id: UUID | None) -> None:
     """Create a gateway, of the tenant of --as or of the only one that there is."""
     with as_tenant() as conn:

@@ -2,3 +2,15 @@ create or replace trigger workflow_assignments_check
 before insert or update on agents.workflow_assignments
 for each row
 execute function agents.tg_workflow_assignments_check();
+
+create or replace trigger workflow_assignments_guard_approval
+before update of approval_policy on agents.workflow_assignments
+for each row
+when (
+  current_user not in ('lf_sql_owner', 'lf_sql_engine')
+  and old.approval_policy is distinct from new.approval_policy
+)
+execute function agents.tg_workflow_assignments_approval();
+
+alter table agents.workflow_assignments
+  enable always trigger workflow_assignments_guard_approval;

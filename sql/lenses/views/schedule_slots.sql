@@ -22,6 +22,30 @@ select
 from lenses.workflow_runs as r
 where r.schedule_id is not null and r.scheduled_for is not null
 union all
+-- Runs whose schedule has gone: triggered_by keeps its id.
+select
+  r.lenser_id,
+  case when r.trigger_mode = 'schedule'
+    and r.triggered_by ~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
+    then r.triggered_by::uuid end,
+  r.scheduled_for,
+  r.scheduled_for,
+  1,
+  r.idempotency_key,
+  case r.status
+    when 'pending_approval' then 'ENQUEUED'
+    when 'pending' then 'ENQUEUED'
+    when 'running' then 'STARTED'
+    when 'completed' then 'SUCCESS'
+    else 'FAILED'
+  end,
+  case when r.status in ('failed', 'timed_out', 'cancelled') then r.status end,
+  r.id,
+  r.created_at,
+  coalesce(r.completed_at, r.started_at, r.created_at)
+from lenses.workflow_runs as r
+where r.schedule_id is null and r.scheduled_for is not null
+union all
 select
   l.lenser_id,
   l.schedule_id,

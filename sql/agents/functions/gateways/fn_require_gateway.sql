@@ -1,5 +1,5 @@
 -- For the RPCs: the caller's own gateway, or the one refusal that a stranger's id and an unknown id
--- share.
+-- share, byte for byte.
 create or replace function agents.fn_require_gateway(p_gateway_id uuid)
 returns agents.gateways
 language plpgsql
@@ -15,7 +15,7 @@ begin
   where x.id = p_gateway_id and x.lenser_id = v_lenser_id;
   if not found then
     raise exception using errcode = '42501',
-      message = format('there is no gateway "%s" that is yours', p_gateway_id),
+      message = 'there is no such gateway of yours',
       hint = 'public.fn_get_gateways() lists yours.';
   end if;
   return v_row;

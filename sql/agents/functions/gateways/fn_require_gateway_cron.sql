@@ -1,5 +1,5 @@
 -- For the RPCs: the caller's own gateway cron, or the one refusal that a stranger's id and an
--- unknown id share.
+-- unknown id share, byte for byte.
 create or replace function agents.fn_require_gateway_cron(p_gateway_cron_id uuid)
 returns agents.gateway_crons
 language plpgsql
@@ -15,7 +15,7 @@ begin
   where x.id = p_gateway_cron_id and x.lenser_id = v_lenser_id;
   if not found then
     raise exception using errcode = '42501',
-      message = format('there is no gateway cron "%s" that is yours', p_gateway_cron_id),
+      message = 'there is no such gateway cron of yours',
       hint = 'public.fn_gateway_cron_list() lists yours.';
   end if;
   return v_row;

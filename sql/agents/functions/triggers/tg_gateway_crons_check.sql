@@ -14,11 +14,10 @@ begin
   if new.lenser_id is null then
     select g.lenser_id into new.lenser_id from agents.gateways g where g.id = new.gateway_id;
   end if;
-  if new.operation is null or new.operation !~ '^[a-z][a-z0-9_]{0,62}$' then
+  if new.operation is null or new.operation !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,62}$' then
     raise exception using errcode = '22023',
       message = format(
-        'operation "%s" is not a name: a lower-case letter, then letters, digits and underscores, '
-        '63 at most', left(new.operation, 80)
+        'operation "%s" is not a name: a letter, then letters, digits and _ . : -, 63 at most', left(new.operation, 80)
       ),
       hint = 'capability_refresh, health_probe, maintenance_window, or a name of your own such as '
         'rotate_credentials.';

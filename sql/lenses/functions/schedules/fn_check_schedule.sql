@@ -87,8 +87,6 @@ begin
       using errcode = '22023', hint = 'Use skip, run_once, backfill or spread.';
   end if;
 
-  perform lenses.fn_check_schedule_links(v_new, p_old);
-
   if v_is_insert or v_new.approval_policy is distinct from p_old.approval_policy then
     perform lenses.fn_check_approval_policy(v_new.approval_policy);
   end if;
@@ -101,6 +99,8 @@ begin
   if v_is_insert or v_new.queue_policy is distinct from p_old.queue_policy then
     perform lenses.fn_check_queue_policy(v_new.queue_policy);
   end if;
+  perform lenses.fn_check_schedule_links(v_new, p_old);
+
   if v_is_insert or v_new.inputs_template is distinct from p_old.inputs_template then
     perform lenses.fn_check_json(v_new.inputs_template, 'inputs_template', 262144, 64, 20000);
   end if;

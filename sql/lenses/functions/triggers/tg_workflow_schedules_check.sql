@@ -42,7 +42,7 @@ begin
       new := lenses.fn_forget_backlog(new);
     end if;
   elsif v_is_rule_changed then
-    if v_old.is_active and v_old.next_run_at <= v_now then
+    if (v_old.is_active or v_old.paused_at is not null) and v_old.next_run_at <= v_now then
       perform lenses.fn_log_edited(v_old, v_now);
     end if;
     new := lenses.fn_forget_backlog(new);

@@ -1,5 +1,4 @@
--- For the owner. Safe to repeat: an id that nobody has is created under it, so that a deploy can
--- name its own.
+-- For the owner. Without an id it creates; an id must be his.
 create or replace function public.fn_upsert_gateway(
   p_gateway_id uuid default null,
   p_name text default null,
@@ -15,25 +14,21 @@ declare
   v_row agents.gateways;
   v_lenser_id constant uuid := lensers.fn_require_lenser();
 begin
+  if p_gateway_id is null then
+    insert into agents.gateways as g (lenser_id, name, endpoint)
+    values (v_lenser_id, p_name, p_endpoint)
+    returning g.* into v_row;
+    return v_row;
+  end if;
   update agents.gateways g
   set name = coalesce(p_name, g.name), endpoint = coalesce(p_endpoint, g.endpoint)
   where g.id = p_gateway_id and g.lenser_id = v_lenser_id
   returning g.* into v_row;
-  if found then
-    return v_row;
-  end if;
-  begin
-    insert into agents.gateways as g (id, lenser_id, name, endpoint)
-    values (coalesce(p_gateway_id, gen_random_uuid()), v_lenser_id, p_name, p_endpoint)
-    returning g.* into v_row;
-  exception when unique_violation then
-    v_row := agents.fn_require_gateway(p_gateway_id);
-  end;
-  return v_row;
+  return case when found then v_row else agents.fn_require_gateway(p_gateway_id) end;
 end;
 $$;
 
 comment on function public.fn_upsert_gateway(uuid, text, text) is
-  'Creates a gateway (p_gateway_id NULL, or an id that nobody has) or changes one of the '
-  'caller''s: NULL keeps, an empty p_endpoint clears. Returns the row. 22023: no name, or one '
-  'that cannot be read; 42501: the id is another''s.';
+  'Creates a gateway (p_gateway_id NULL) or changes one of the caller''s: NULL keeps, an empty '
+  'p_endpoint clears. Returns the row. 22023: no name, or one that cannot be read; 42501: not '
+  'the caller''s, or unknown.';

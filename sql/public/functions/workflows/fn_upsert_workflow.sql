@@ -1,5 +1,4 @@
--- For the owner. Safe to repeat and to run twice at once: an id that nobody has is created under it
--- where there is something to create it from. Workflow and schedules of its triggers change
+-- For the owner. Without an id it creates; an id must be his. Workflow and schedules of its triggers change
 -- together or not at all.
 create or replace function public.fn_upsert_workflow(
   p_workflow_id uuid default null,
@@ -20,33 +19,28 @@ declare
   v_old lenses.workflows;
   v_row lenses.workflows;
 begin
-  for v_try in 1 .. 3 loop
+  if p_workflow_id is null then
+    insert into lenses.workflows as w (lenser_id, title, definition, kind, status)
+    values (
+      v_lenser_id, coalesce(p_title, ''), coalesce(v_definition, '{"nodes":[],"edges":[]}'),
+      coalesce(p_kind, 'workflow'), coalesce(p_status, 'active')
+    )
+    returning w.* into v_row;
+  else
     select w.* into v_old
     from lenses.workflows as w
     where w.id = p_workflow_id and w.lenser_id = v_lenser_id
     for no key update;
-    if found then
-      update lenses.workflows as w
-      set title = coalesce(p_title, w.title),
-        definition = coalesce(v_definition, w.definition),
-        kind = coalesce(p_kind, w.kind),
-        status = coalesce(p_status, w.status)
-      where w.id = p_workflow_id and w.lenser_id = v_lenser_id
-      returning w.* into v_row;
-    elsif p_workflow_id is null or p_title is not null or v_definition is not null then
-      insert into lenses.workflows as w (id, lenser_id, title, definition, kind, status)
-      values (
-        coalesce(p_workflow_id, gen_random_uuid()), v_lenser_id, coalesce(p_title, ''),
-        coalesce(v_definition, '{"nodes":[],"edges":[]}'), coalesce(p_kind, 'workflow'),
-        coalesce(p_status, 'active')
-      )
-      on conflict (id) do nothing
-      returning w.* into v_row;
+    if not found then
+      return lenses.fn_require_workflow(p_workflow_id);
     end if;
-    exit when v_row.id is not null;
-  end loop;
-  if v_row.id is null then
-    return lenses.fn_require_workflow(p_workflow_id);
+    update lenses.workflows as w
+    set title = coalesce(p_title, w.title),
+      definition = coalesce(v_definition, w.definition),
+      kind = coalesce(p_kind, w.kind),
+      status = coalesce(p_status, w.status)
+    where w.id = p_workflow_id and w.lenser_id = v_lenser_id
+    returning w.* into v_row;
   end if;
 
   if v_row.status <> 'deleted' and (v_definition is not null or v_old.status = 'deleted') then
@@ -57,8 +51,7 @@ end;
 $$;
 
 comment on function public.fn_upsert_workflow(uuid, text, jsonb, text, text) is
-  'Creates a workflow of the caller, or changes his p_workflow_id: NULL keeps; an id that '
-  'nobody has is created under it. p_kind workflow or battle; p_status active, paused, '
+  'Creates a workflow of the caller, or changes his p_workflow_id: NULL keeps. p_kind workflow or battle; p_status active, paused, '
   'deprecated or deleted (its schedules go). A p_definition {"nodes","edges","triggers"} that '
   'differs is a new version; its schedule_based triggers become schedules, one an id, changed '
   'and deleted with their entries. Returns the row. 22023: bad input, cycle_detected; 42501: '

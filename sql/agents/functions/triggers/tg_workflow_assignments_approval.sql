@@ -1,0 +1,24 @@
+-- An assignment's gates and requirement hold for every schedule that goes by it: a role without the
+-- table owner's rights, service_role above all, may raise them and lower none.
+create or replace function agents.tg_workflow_assignments_approval()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if (
+    coalesce((new.approval_policy ->> 'requiresApproval')::boolean, true)
+    or not coalesce((old.approval_policy ->> 'requiresApproval')::boolean, true)
+  )
+    and coalesce(new.approval_policy -> 'gates', '[]')
+      @> coalesce(old.approval_policy -> 'gates', '[]')
+    or pg_has_role(
+      current_user, (select c.relowner from pg_class as c where c.oid = tg_relid), 'usage')
+  then
+    return new;
+  end if;
+  raise exception 'the approval of workflow assignment "%" may be raised, not lowered', old.id
+    using errcode = '42501',
+      hint = 'Make a new assignment and let the owner choose it for his schedule.';
+end;
+$$;
