@@ -83,6 +83,7 @@ create table lenses.workflow_schedules (
   is_sequential boolean not null default false,
   dispatch_seq bigint not null default 0,
   failure_count smallint not null default 0,
+  is_deferred boolean not null default false,
   tick_id bigint,
   tick_slots integer not null default 0,
   seen_until timestamptz,
@@ -156,6 +157,7 @@ comment on column lenses.workflow_schedules.on_missed is 'queue_policy.onMissed;
 comment on column lenses.workflow_schedules.is_sequential is 'One slot a pass: a condition, a limit or an agent''s budget must see the slot before.';
 comment on column lenses.workflow_schedules.dispatch_seq is 'Counts the dispatcher''s own writes, which the table''s trigger lets pass.';
 comment on column lenses.workflow_schedules.failure_count is 'Failures in a row of the slot at next_run_at; the fifth uses it up.';
+comment on column lenses.workflow_schedules.is_deferred is 'The slot at next_run_at waits until a run ends (onOverlap queue).';
 comment on column lenses.workflow_schedules.tick_id is 'The newest tick that handled slots here; with tick_slots it holds max_catchup_per_tick.';
 comment on column lenses.workflow_schedules.seen_until is 'Newest slot that a tick has seen while an older one waits; what is seen never becomes late.';
 comment on column lenses.workflow_schedules.missed_before is 'Set by a resume: slots due before it are late, missed_grace aside.';

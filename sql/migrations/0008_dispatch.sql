@@ -110,6 +110,14 @@ create type lenses.slot_decision as (
 
 comment on type lenses.slot_decision is 'A judged slot. decision: dispatch, skip, defer, or wait (left for the next pass of the same tick).';
 
+create type lenses.late_stretch as (
+  first_slot timestamptz,
+  last_slot timestamptz,
+  slot_count bigint
+);
+
+comment on type lenses.late_stretch is 'Late slots in a row, both ends included.';
+
 create type lenses.slot_plan as (
   schedule_id uuid,
   slots lenses.slot_candidate[],

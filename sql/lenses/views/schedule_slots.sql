@@ -82,6 +82,6 @@ select
   coalesce(s.last_error_at, s.next_run_at)
 from lenses.workflow_schedules as s
 where s.is_active and s.seen_until is not null and s.next_run_at is not null
-  and (s.failure_count > 0 or s.last_dispatch_status = 'deferred');
+  and (s.failure_count > 0 or s.is_deferred);
 
 comment on view lenses.schedule_slots is 'Ledger of slots: one row a slot with its outcome. status: ENQUEUED, STARTED, SUCCESS, FAILED, SKIPPED, DEFERRED; slots dropped together are one row with run_at, run_at_last and slot_count.';

@@ -42,6 +42,7 @@ begin
         else p_now
       end as due_at,
       coalesce(u.handled, 0) as handled,
+      coalesce(o.decision = 'defer', false) as is_deferred,
       coalesce(u.dispatched, 0) as dispatched,
       case
         when p_is_zone_lost then 'validation_failed'
@@ -88,6 +89,7 @@ begin
     last_rotation_index = s.last_rotation_index
       + case when s.inputs_rotation is null then 0 else m.dispatched end,
     dispatch_seq = s.dispatch_seq + 1,
+    is_deferred = m.is_deferred,
     failure_count = case when m.handled > 0 then 0 else s.failure_count end,
     tick_slots = m.handled + case when s.tick_id = p_tick_id then s.tick_slots else 0 end,
     tick_id = p_tick_id,

@@ -18,7 +18,7 @@ begin
       p_condition, lenses.fn_build_schedule_condition_context(p_schedule_id, p_now)) then null
     else 'false' end;
 exception
-  when others then
+  when others or assert_failure then
     if lenses.fn_is_server_error(sqlstate) then
       raise;
     end if;

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
 -- One batch of a tick: takes up to p_limit due schedules by the due index and handles all that is due of
--- them, the caps apart. Returns how many it took; 0 when nothing is left.
+-- them, the caps apart; what this tick has taken it does not take again. Returns how many it took; 0
+-- when nothing is left.
 -- Locks: due row and schedule row, both or neither, SKIP LOCKED: it never waits for a user, and a
 -- user's change of the same moment stands. Schedules with nothing late come first, without
 -- conditions before those with (a slow signal delays its like only); both others come in smaller
@@ -41,16 +42,19 @@ begin
         and s.is_active
         and (v_phase = 'late'
           or (s.pre_dispatch_condition is not null) = (v_phase = 'conditional'))
-        and not coalesce(s.tick_id = p_tick_id and s.tick_slots >= p_max_catchup, false)
+        and s.tick_id is distinct from p_tick_id
       order by d.due_at
       limit case when v_phase = 'fresh' then p_limit else greatest(p_limit / 10, 1) end
       for no key update of d, s skip locked);
     exit when cardinality(v_ids) > 0;
   end loop;
 
+  -- Each round handles at least a slot of each schedule that is left, so these are enough.
   v_left := v_ids;
-  while cardinality(v_left) > 0 loop
-    perform lenses.fn_dispatch_isolating(v_left, p_tick_id, p_now, p_max_catchup);
+  for v_round in 1 .. p_max_catchup loop
+    exit when cardinality(v_left) = 0;
+    perform lenses.fn_dispatch_isolating(
+      v_left, p_tick_id, p_now, p_max_catchup, p_max_catchup);
     v_left := array(
       select s.id
       from lenses.workflow_schedules as s

@@ -22,6 +22,10 @@ begin
     raise exception 'p_limit % is not positive', p_limit
       using errcode = '22023', hint = 'Give the number of schedules, or NULL for all.';
   end if;
+  if not isfinite(p_now) then
+    raise exception 'p_now % is not finite', p_now
+      using errcode = '22023', hint = 'Give an instant, or NULL for now.';
+  end if;
   select d.* into v_settings from lenses.dispatch_settings as d;
   v_tick_id := lenses.fn_open_tick('function', v_now);
   if v_tick_id is null then
@@ -41,4 +45,4 @@ begin
 end
 $$;
 
-comment on function lenses.fn_dispatch_scheduled_workflows(timestamptz, integer) is 'One tick in one transaction. p_now: the instant it acts at (NULL: now); p_limit: at most so many schedules (NULL: all that are due). Returns the runs inserted, those that wait for approval included; 0 while frozen. Errors: 22023 for a p_limit below 1; errors of the server''s own.';
+comment on function lenses.fn_dispatch_scheduled_workflows(timestamptz, integer) is 'One tick in one transaction. p_now: the instant it acts at (NULL: now); p_limit: at most so many schedules (NULL: all that are due). Returns the runs inserted, those that wait for approval included; 0 while frozen. Errors: 22023 for a p_limit below 1 or an infinite p_now; errors of the server''s own.';

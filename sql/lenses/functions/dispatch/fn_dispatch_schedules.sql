@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
 -- Handles what is due of the given schedules, whose rows the caller has locked: plan, judge, insert runs,
--- log, move on; set-wise and all or nothing. p_cap: slots a schedule in this pass. p_is_zone_lost: the
+-- log, move on; set-wise and all or nothing. p_cap: slots a schedule in this pass; p_max_catchup: in
+-- the whole tick. p_is_zone_lost: the
 -- zone has left the server, so the slot at hand is the last until the schedule is saved again.
 -- Adds what it did to the tick's row. Raises what a schedule's own data raise.
 create or replace function lenses.fn_dispatch_schedules(
@@ -8,6 +9,7 @@ create or replace function lenses.fn_dispatch_schedules(
   p_tick_id bigint,
   p_now timestamptz,
   p_cap integer,
+  p_max_catchup integer,
   p_is_zone_lost boolean default false
 )
 returns void
@@ -22,15 +24,10 @@ declare
   v_to_insert integer;
   v_inserted integer;
 begin
-  v_plans := lenses.fn_plan_due(p_schedule_ids, p_now, p_cap, p_is_zone_lost);
+  v_plans := lenses.fn_plan_due(
+    p_schedule_ids, p_tick_id, p_now, p_cap, p_max_catchup, p_is_zone_lost);
 
-  -- Battles are counted against an agent's limit: its policy row is the lock of that count.
-  perform from agents.policies as p
-  where p.max_daily_battles is not null and p.ai_lenser_id in (
-    select s.assignee_id from lenses.workflow_schedules as s
-    where s.id = any (p_schedule_ids))
-  order by p.ai_lenser_id
-  for no key update;
+  perform lenses.fn_lock_battles(p_schedule_ids);
 
   v_decisions := array(
     select d from lenses.fn_evaluate_slots(

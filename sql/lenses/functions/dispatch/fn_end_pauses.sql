@@ -11,6 +11,7 @@ as $$
 declare
   v_id uuid;
   v_ended integer := 0;
+  v_error text;
 begin
   for v_id in
     select s.id from lenses.workflow_schedules as s
@@ -23,15 +24,23 @@ begin
       set is_active = true, missed_before = s.paused_until, updated_at = p_now
       where s.id = v_id;
       v_ended := v_ended + 1;
-    exception when others then
+    exception when others or assert_failure then
       if lenses.fn_is_server_error(sqlstate) then
         raise;
       end if;
-      update lenses.workflow_schedules as s
-      set paused_until = null, updated_at = p_now,
-        pause_note = left(format('not resumed at %s: %s', s.paused_until, sqlerrm), 2000),
-        last_error_at = p_now, last_error_message = left(sqlerrm, 1000)
-      where s.id = v_id;
+      v_error := sqlerrm;
+      begin
+        update lenses.workflow_schedules as s
+        set paused_until = null, updated_at = p_now,
+          pause_note = left(format('not resumed at %s: %s', s.paused_until, v_error), 2000),
+          last_error_at = p_now, last_error_message = left(v_error, 1000)
+        where s.id = v_id;
+      exception when others or assert_failure then
+        if lenses.fn_is_server_error(sqlstate) then
+          raise;
+        end if;
+        raise warning 'lf-sql: schedule % is not resumed: % %', v_id, v_error, sqlerrm;
+      end;
     end;
   end loop;
   return v_ended;

@@ -1,10 +1,12 @@
 -- owner: lf_sql_engine
--- The plans of due schedules. One slot that is due on time, with nothing behind it and nothing
+-- The plans of due schedules; p_cap: slots a schedule now, p_max_catchup: in the whole tick. One slot that is due on time, with nothing behind it and nothing
 -- remembered, is the rule and is planned in the query; all else goes through lenses.fn_plan_slots.
 create or replace function lenses.fn_plan_due(
   p_schedule_ids uuid[],
+  p_tick_id bigint,
   p_now timestamptz,
   p_cap integer,
+  p_max_catchup integer,
   p_is_zone_lost boolean
 )
 returns lenses.slot_plan[]
@@ -21,9 +23,17 @@ begin
     return array(
       select row(
         s.id,
-        array[row(s.id, s.next_run_at, s.next_run_at, false, null)::lenses.slot_candidate],
-        null, null, null, null, null, null, null, null, null, null)::lenses.slot_plan
+        case when x.is_dropped then '{}'
+          else array[row(s.id, s.next_run_at, s.next_run_at, false, null)::lenses.slot_candidate]
+        end,
+        null, null, null, null, null, case when x.is_dropped then 1 end,
+        case when x.is_dropped then s.next_run_at end,
+        case when x.is_dropped then s.next_run_at end, null, null)::lenses.slot_plan
       from lenses.workflow_schedules as s
+      cross join lateral (
+        select s.seen_until is null and s.next_run_at < p_now - v_settings.missed_grace
+          and coalesce(s.on_missed, v_settings.default_on_missed) = 'skip' as is_dropped
+      ) as x
       where s.id = any (p_schedule_ids));
   end if;
   return array(
@@ -37,7 +47,7 @@ begin
           )::lenses.slot_plan
         else lenses.fn_plan_slots(
           q.schedule, p_now, v_settings.missed_grace,
-          case when q.is_sequential then 1 else p_cap end,
+          case when q.is_sequential then 1 else least(p_cap, q.cap_left) end,
           v_settings.default_on_missed)
       end
     from (
@@ -52,6 +62,9 @@ begin
           s.due_at,
           s.jitter_ms,
           s as schedule,
+          greatest(
+            p_max_catchup - case when s.tick_id = p_tick_id then s.tick_slots else 0 end, 1
+          ) as cap_left,
           s.is_sequential or exists (
             select from agents.policies as p where p.ai_lenser_id = s.assignee_id
           ) or s.assignee_type = 'team' as is_sequential,

@@ -27,7 +27,7 @@ begin
   select s.* into v_schedule from lenses.workflow_schedules as s where s.id = p_schedule_id;
   if p_state = '22023' and v_schedule.interval_ms is null and not exists (
     select from pg_timezone_names as z where z.name = v_schedule.timezone) then
-    perform lenses.fn_dispatch_schedules(array[p_schedule_id], p_tick_id, p_now, 1, true);
+    perform lenses.fn_dispatch_schedules(array[p_schedule_id], p_tick_id, p_now, 1, 1, true);
     return;
   end if;
 
@@ -53,6 +53,7 @@ begin
       else coalesce(v_plan.slots[1].slot, s.next_run_at) end,
     due_at = case when v_is_used_up then v_plan.next_due_at
       else p_now + (1 << (v_failures - 1)) * interval '1 minute' end,
+    is_deferred = false,
     failure_count = case when v_is_used_up then 0 else v_failures end,
     last_dispatch_status = 'dispatch_failed',
     last_error_at = p_now,
@@ -80,13 +81,22 @@ begin
       then jsonb_build_object('missed', v_plan.dropped_count) else '{}' end)
   where t.id = p_tick_id;
 exception
-  when others then
+  when others or assert_failure then
     if lenses.fn_is_server_error(sqlstate) then
       raise;
     end if;
     raise warning 'lf-sql: schedule % failed (%), and recording it failed too: % %',
       p_schedule_id, v_error, sqlstate, sqlerrm;
-    update lenses.schedule_due as x set due_at = p_now + interval '1 minute'
-    where x.schedule_id = p_schedule_id;
+    begin
+      update lenses.schedule_due as x set due_at = p_now + interval '1 minute'
+      where x.schedule_id = p_schedule_id;
+    exception
+      when others or assert_failure then
+        if lenses.fn_is_server_error(sqlstate) then
+          raise;
+        end if;
+        raise warning 'lf-sql: schedule % cannot be put off: % %',
+          p_schedule_id, sqlstate, sqlerrm;
+    end;
 end
 $$;

@@ -12,7 +12,7 @@ declare
 begin
   begin
     perform lenses.fn_reap_runs(p_now);
-  exception when others then
+  exception when others or assert_failure then
     if lenses.fn_is_server_error(sqlstate) then
       raise;
     end if;
@@ -20,7 +20,7 @@ begin
   end;
   begin
     perform lenses.fn_end_pauses(p_now);
-  exception when others then
+  exception when others or assert_failure then
     if lenses.fn_is_server_error(sqlstate) then
       raise;
     end if;
@@ -28,7 +28,7 @@ begin
   end;
   begin
     perform agents.fn_dispatch_gateway_crons(p_now);
-  exception when others then
+  exception when others or assert_failure then
     if lenses.fn_is_server_error(sqlstate) then
       raise;
     end if;

@@ -17,7 +17,7 @@ begin
     begin
       v_is_more := lenses.fn_tick_step(v_tick_id);
     exception
-      when others or query_canceled then
+      when others or assert_failure or query_canceled then
         v_is_more := false;
         v_note := sqlstate || ': ' || sqlerrm;
     end;

@@ -63,7 +63,7 @@ begin
     set last_completed_at = now(), last_result = coalesce(p_result, 'null')
     from done as d
     where s.id = d.schedule_id
-    returning s.id, s.last_dispatch_status = 'deferred' and s.is_active as is_waiting
+    returning s.id, s.is_deferred and s.is_active as is_waiting
   )
 
   select

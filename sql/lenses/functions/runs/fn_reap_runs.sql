@@ -2,7 +2,8 @@
 -- By p_now: a running run whose lease has run out has failed with cause timeout; a waiting one
 -- whose approval has run out is timed_out. A thousand of each at most, so that a tick stays short;
 -- returns how many, and goes on with the next call. What somebody holds is left for then: it waits
--- for nobody, so the tick may hold other locks. A loop a lease: each run has its own policies.
+-- for nobody, so the tick may hold other locks. A loop a run: each has its own policies, and one that
+-- cannot be reaped must not keep the others.
 create or replace function lenses.fn_reap_runs(p_now timestamptz)
 returns integer
 language plpgsql
@@ -13,7 +14,6 @@ as $$
 declare
   v_run lenses.workflow_runs;
   v_reaped integer := 0;
-  v_expired integer;
 begin
   for v_run in
     with late as materialized (
@@ -40,45 +40,63 @@ begin
       and r.status = 'running' and r.lease_expires_at <= p_now
     for no key update skip locked
   loop
-    perform lenses.fn_fail_attempt(
-      v_run, 'timeout',
-      format('the lease of worker "%s" ran out at %s', v_run.worker_id, v_run.lease_expires_at),
-      'timed_out', p_now);
-    v_reaped := v_reaped + 1;
+    begin
+      perform lenses.fn_fail_attempt(
+        v_run, 'timeout',
+        format('the lease of worker "%s" ran out at %s', v_run.worker_id, v_run.lease_expires_at),
+        'timed_out', p_now);
+      v_reaped := v_reaped + 1;
+    exception when others or assert_failure then
+      if lenses.fn_is_server_error(sqlstate) then
+        raise;
+      end if;
+      raise warning 'lf-sql: run % is not reaped: % %', v_run.id, sqlstate, sqlerrm;
+    end;
   end loop;
 
-  with late as materialized (
-    select r.id, r.schedule_id
-    from lenses.workflow_runs as r
-    where r.status = 'pending_approval' and r.approval_expires_at <= p_now
-    order by r.approval_expires_at
-    limit 1000
-  ),
+  for v_run in
+    with late as materialized (
+      select r.id, r.schedule_id
+      from lenses.workflow_runs as r
+      where r.status = 'pending_approval' and r.approval_expires_at <= p_now
+      order by r.approval_expires_at
+      limit 1000
+    ),
 
-  held as materialized (
-    select s.id
-    from lenses.workflow_schedules as s
-    where s.id in (select l.schedule_id from late as l)
-    for no key update skip locked
-  ),
+    held as materialized (
+      select s.id
+      from lenses.workflow_schedules as s
+      where s.id in (select l.schedule_id from late as l)
+      for no key update skip locked
+    ),
 
-  locked as materialized (
-    select r.id
-    from lenses.workflow_runs as r
-    where r.id in (
-      select l.id from late as l
-      where l.schedule_id is null or l.schedule_id in (select h.id from held as h)
+    locked as materialized (
+      select r.id
+      from lenses.workflow_runs as r
+      where r.id in (
+        select l.id from late as l
+        where l.schedule_id is null or l.schedule_id in (select h.id from held as h)
+      )
+        and r.status = 'pending_approval' and r.approval_expires_at <= p_now
+      for no key update skip locked
     )
-      and r.status = 'pending_approval' and r.approval_expires_at <= p_now
-    for no key update skip locked
-  )
 
-  update lenses.workflow_runs as r
-  set status = 'timed_out', completed_at = p_now,
-    metadata = r.metadata || jsonb_build_object('result', lenses.fn_run_result(
-      'timed_out', 'approval_expired', 'nobody decided before ' || r.approval_expires_at))
-  where r.id in (select k.id from locked as k);
-  get diagnostics v_expired = row_count;
-  return v_reaped + v_expired;
+    select r.* from lenses.workflow_runs as r where r.id in (select k.id from locked as k)
+  loop
+    begin
+      update lenses.workflow_runs as r
+      set status = 'timed_out', completed_at = p_now,
+        metadata = r.metadata || jsonb_build_object('result', lenses.fn_run_result(
+          'timed_out', 'approval_expired', 'nobody decided before ' || r.approval_expires_at))
+      where r.id = v_run.id;
+      v_reaped := v_reaped + 1;
+    exception when others or assert_failure then
+      if lenses.fn_is_server_error(sqlstate) then
+        raise;
+      end if;
+      raise warning 'lf-sql: run % is not timed out: % %', v_run.id, sqlstate, sqlerrm;
+    end;
+  end loop;
+  return v_reaped;
 end
 $$;

@@ -18,7 +18,7 @@ begin
   update lenses.workflow_schedules as s
   set last_completed_at = p_at, last_result = p_result
   where s.id = p_schedule_id
-  returning s.last_dispatch_status = 'deferred' and s.is_active into v_is_waiting;
+  returning s.is_deferred and s.is_active into v_is_waiting;
   if v_is_waiting then
     perform lenses.fn_wake_schedule(p_schedule_id, p_at);
   end if;

@@ -7,6 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   p_schedule.failure_count := 0;
+  p_schedule.is_deferred := false;
   p_schedule.seen_until := null;
   p_schedule.missed_before := null;
   p_schedule.missed_override := null;

@@ -16,20 +16,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan lenses.slot_plan;
-  v_late_before timestamptz := least(
-    p_now, greatest(p_now - p_missed_grace, p_schedule.missed_before));
-  -- Unseen are the slots after v_seen, and next_run_at itself (written explicitly it may be none of
-  -- the rule's) where nothing is seen yet: v_extra.
+  v_late lenses.late_stretch[];
+  v_stretch lenses.late_stretch;
   v_seen timestamptz := greatest(p_schedule.next_run_at, p_schedule.seen_until);
-  v_extra integer := (p_schedule.seen_until is null)::integer;
   v_on_missed text := coalesce(
     case when p_schedule.missed_before is not null then p_schedule.missed_override end,
     p_schedule.on_missed, p_default_on_missed);
-  v_gap record;
-  v_late_count bigint := 0;
-  v_late_last timestamptz;
   v_keep bigint;
-  v_first timestamptz;
+  v_drop bigint;
+  v_cut bigint;
+  v_until timestamptz;
   v_slot timestamptz;
   v_due timestamptz := '-infinity';
   v_is_missed boolean;
@@ -42,53 +38,38 @@ begin
   v_plan.spread_next_at := p_schedule.spread_next_at;
   v_plan.spread_step := p_schedule.spread_step;
 
-  if p_schedule.seen_until is not null then
-    -- Ticks went on while an older slot waited: only what fell into a gap between them is late.
-    select min(g.started_at) as from_at, max(g.next_at) as until_at into v_gap
-    from (
-      select t.started_at, lead(t.started_at, 1, p_now) over (order by t.started_at) as next_at
-      from lenses.dispatch_ticks as t
-      where t.id >= p_schedule.tick_id and t.started_at < p_now
-    ) as g
-    where g.next_at - g.started_at > p_missed_grace;
-    v_late_before := least(p_now, greatest(
-      coalesce(v_gap.until_at - p_missed_grace, '-infinity'), p_schedule.missed_before));
-    if v_gap.from_at is not null then
-      select greatest(v_seen, d.last_slot) into v_seen
-      from lenses.fn_slots_due_before(p_schedule, v_seen, v_gap.from_at) as d;
-    end if;
-  end if;
-
-  if v_extra = 0 or lenses.fn_slot_due(
-    p_schedule.id, p_schedule.next_run_at, p_schedule.jitter_ms) < v_late_before then
-    select d.slot_count + v_extra, coalesce(d.last_slot, v_seen) into v_late_count, v_late_last
-    from lenses.fn_slots_due_before(
-      p_schedule, v_seen, v_late_before - interval '1 microsecond') as d;
-  end if;
-  if v_late_count > 0 then
-    v_keep := least(v_late_count, case v_on_missed
+  v_late := lenses.fn_late_stretches(p_schedule, p_now, p_missed_grace);
+  select sum(l.slot_count) into v_drop from unnest(v_late) as l;
+  if v_drop > 0 then
+    v_keep := least(v_drop, case v_on_missed
       when 'skip' then 0 when 'run_once' then 1 else p_schedule.max_backfill end);
-    v_first := case v_extra when 1 then p_schedule.next_run_at
-      else lenses.fn_nth_slot(p_schedule, v_seen, 1) end;
-    if v_keep < v_late_count then
-      v_plan.dropped_count := v_late_count - v_keep;
-      v_plan.dropped_first := v_first;
-      v_plan.dropped_last := case
-        when v_keep = 0 then v_late_last
-        when v_plan.dropped_count = v_extra then p_schedule.next_run_at
-        else lenses.fn_nth_slot(p_schedule, v_seen, v_plan.dropped_count - v_extra) end;
-      v_plan.dropped := coalesce(v_plan.dropped, '{}') + pg_catalog.tstzmultirange(
-        pg_catalog.tstzrange(v_first, v_plan.dropped_last, '[]'));
-      v_first := v_plan.dropped_last + interval '1 microsecond';
-    end if;
-    if v_keep > 0 then
-      v_plan.missed := coalesce(v_plan.missed, '{}') + pg_catalog.tstzmultirange(
-        pg_catalog.tstzrange(v_first, v_late_last, '[]'));
-      if v_on_missed = 'spread' then
-        v_plan.spread_next_at := p_now;
-        v_plan.spread_step :=
-          p_schedule.spread_window_ms::double precision / v_keep * interval '1 millisecond';
+    v_drop := v_drop - v_keep;
+    foreach v_stretch in array v_late loop
+      v_cut := least(v_drop, v_stretch.slot_count);
+      v_drop := v_drop - v_cut;
+      v_slot := v_stretch.first_slot;
+      if v_cut > 0 then
+        v_until := case v_cut
+          when v_stretch.slot_count then v_stretch.last_slot
+          when 1 then v_stretch.first_slot
+          else lenses.fn_nth_slot(p_schedule, v_stretch.first_slot, v_cut - 1) end;
+        v_plan.dropped_count := coalesce(v_plan.dropped_count, 0) + v_cut;
+        v_plan.dropped_first := coalesce(v_plan.dropped_first, v_slot);
+        v_plan.dropped_last := v_until;
+        v_plan.dropped := coalesce(v_plan.dropped, '{}')
+          + tstzmultirange(tstzrange(v_slot, v_until, '[]'));
+        v_slot := v_until + interval '1 microsecond';
       end if;
+      if v_cut < v_stretch.slot_count then
+        v_plan.missed := coalesce(v_plan.missed, '{}')
+          + tstzmultirange(tstzrange(v_slot, v_stretch.last_slot, '[]'));
+      end if;
+      v_seen := greatest(v_seen, v_stretch.last_slot);
+    end loop;
+    if v_on_missed = 'spread' then
+      v_plan.spread_next_at := p_now;
+      v_plan.spread_step := p_schedule.spread_window_ms::double precision / greatest(v_keep, 1)
+        * interval '1 millisecond';
     end if;
   end if;
 
