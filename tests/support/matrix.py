@@ -66,6 +66,9 @@ def test(major: int, arguments: list[str]) -> tuple[bool, str]:
         bindir = system_bindir(major) or unpacked(major, Path(name))
         env = {**os.environ, "LF_SQL_TEST_BINDIR": str(bindir), "LF_SQL_TEST_MAJOR": str(major)}
         env["PATH"] = f"{bindir}:{env['PATH']}"
+        if bindir.is_relative_to(name):
+            # The wheel's programs and its WAL receiver look for libpq in a folder that is not here.
+            env["LD_LIBRARY_PATH"] = str(bindir.parent / "lib")
         print(f"PostgreSQL {major}: {bindir}", flush=True)
         run = subprocess.Popen(
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
