@@ -157,7 +157,8 @@ def test_no_text_is_code(code: str, rooms: Database) -> None:
         "update lenses.workflow_schedules set next_run_at = date_trunc('minute', now()) where id = %s",
         [ALICE.schedule],
     )
-    assert rooms.value("select public.fn_dispatch_tick()") == 1
+    # one slot, or two where a minute has just passed
+    assert rooms.value("select public.fn_dispatch_tick()") in (1, 2)
     [inputs] = rooms.column(
         "select context_inputs from public.fn_claim_workflow_runs('w', 5) where schedule_id = %s",
         [ALICE.schedule],
