@@ -29,14 +29,12 @@ def run(bench: Bench) -> list[Row]:
             runs = conn.value("select count(*) from lenses.workflow_runs")
             assert runs == size // 50, f"{runs} runs, not {size // 50}"
             figures.append((size, min(taken), idle))
-    base = figures[0]
     return [
         Row(
             f"{size:,} schedules stored, {size // 100:,} due",
             ms(seconds),
             f"{ms(idle)} with nothing due",
             f"{seconds / (size // 100) * 1e6:.0f} us a run",
-            "" if size > base[0] else "(for information)",
         )
         for size, seconds, idle in figures
     ]
@@ -47,7 +45,7 @@ def put_off(conn: Database) -> None:
     conn.execute(
         "update lenses.workflow_schedules as s set schedule_type = 'interval', cron_expr = null, "
         "interval_ms = 86400000, timezone = 'UTC', "
-        "start_at = s.start_at + (o.n %% 100) * interval '1 minute' "
+        "start_at = s.start_at + (o.n % 100) * interval '1 minute' "
         "from (select id, row_number() over (order by id) - 1 as n from lenses.workflow_schedules) as o "
         "where o.id = s.id"
     )
