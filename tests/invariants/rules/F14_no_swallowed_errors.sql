@@ -7,6 +7,6 @@ where (select count(*) from regexp_matches(f.body, '\mwhen\s+others\M', 'g'))
     select count(*)
     from regexp_matches(
       f.body,
-      '\mwhen\s+others\s+then\s+if\s+lenses\.fn_is_server_error\(sqlstate\)\s+then\s+raise\s*;\s+end\s+if', 'g'
+      '\mwhen\s+others(?:\s+or\s+assert_failure)?\s+then\s+if\s+lenses\.fn_is_server_error\(sqlstate\)\s+then\s+raise\s*;\s+end\s+if', 'g'
     )
   )
