@@ -80,7 +80,12 @@ def slots(conn: Database) -> set[tuple[object, datetime]]:
 
 @pytest.mark.parametrize(
     "back",
-    [timedelta(seconds=1), timedelta(minutes=3), timedelta(hours=1), timedelta(days=1)],
+    [
+        timedelta(minutes=3),
+        pytest.param(timedelta(seconds=1), marks=pytest.mark.slow),
+        pytest.param(timedelta(hours=1), marks=pytest.mark.slow),
+        pytest.param(timedelta(days=1), marks=pytest.mark.slow),
+    ],
     ids=str,
 )
 def test_set_back(place: Plant, clock: Clock, back: timedelta) -> None:
@@ -108,7 +113,13 @@ def test_set_back(place: Plant, clock: Clock, back: timedelta) -> None:
 
 
 @pytest.mark.parametrize(
-    "ahead", [timedelta(minutes=4), timedelta(minutes=20), timedelta(hours=5)], ids=str
+    "ahead",
+    [
+        timedelta(minutes=20),
+        pytest.param(timedelta(minutes=4), marks=pytest.mark.slow),
+        pytest.param(timedelta(hours=5), marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_set_forward_and_back(place: Plant, clock: Clock, ahead: timedelta) -> None:
     """What the false future has dispatched is not dispatched again, and nothing between is lost."""

@@ -61,7 +61,13 @@ def test_ticks_get_on_under_any_statement_timeout(place: Plant) -> None:
 
 
 @pytest.mark.parametrize(
-    "table", ["workflow_runs", "workflow_schedules", "schedule_due", "workflows"]
+    "table",
+    [
+        "workflow_runs",
+        "schedule_due",
+        pytest.param("workflow_schedules", marks=pytest.mark.slow),
+        pytest.param("workflows", marks=pytest.mark.slow),
+    ],
 )
 def test_a_lock_of_ddl_during_ticks_costs_no_schedule_anything(place: Plant, table: str) -> None:
     with place.connect() as conn, place.connect() as ddl, place.connect() as driver:
