@@ -203,3 +203,20 @@ def test_a_tenant_sees_his_own_and_nothing_else(
     assert str(schedule) not in lf("schedule", "health", "--as", stranger.user_id).out
     nobody = lf("schedule", "health", "--as", uuid.uuid4(), code=1)
     assert "no lenser is calling" in nobody.err
+
+
+def test_many_schedules_are_judged_by_their_stored_specs(
+    db: Database, owner: Tenant, ticking: Tick
+) -> None:
+    workflow = make_workflow(db, owner)
+    db.execute(
+        "insert into lenses.workflow_schedules (workflow_id, cron_expr, timezone) "
+        "select %s, n || ' 9 * * *', 'Europe/Istanbul' from generate_series(0, 59) as n",
+        [workflow],
+    )
+    with db.transaction():
+        db.execute("set local track_functions = 'all'")
+        assert db.value("select count(*) from lenses.fn_health_schedules(null)") == 60
+        calls = dict(db.rows("select funcname, calls from pg_stat_xact_user_functions"))
+    assert "fn_cron_parse" not in calls, "parsing is what is slow"
+    assert calls["fn_cron_next_after_spec"] == 60

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- Every schedule that is not fine, a line a finding; p_lenser_id narrows it to one tenant (NULL: all; the caller has
 -- been checked). A slot is overdue three minutes after its due time unless the newest tick is at work on that schedule.
--- Zones are asked once a distinct (expression, zone, next slot), and only zones that the server knows.
+-- Whether a next slot still is one is asked of the stored spec, as the tick would, and only in zones that the server
+-- knows (CASE, since a planner may put the call before the other conditions).
 create or replace function lenses.fn_health_schedules(p_lenser_id uuid)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql
@@ -26,6 +27,7 @@ mine as materialized (
     w.title,
     w.status as workflow_status,
     z.name is not null as has_zone,
+    date_trunc('minute', s.next_run_at) as slot_minute,
     s.is_active and s.due_at < clock_timestamp() - interval '3 minutes'
     and s.tick_id is distinct from (select n.id from newest as n) as is_overdue,
     s.last_dispatch_status is null and s.next_run_at is not null
@@ -34,16 +36,6 @@ mine as materialized (
   inner join lenses.workflows as w on w.id = s.workflow_id
   left join zones as z on z.name = s.timezone
   where p_lenser_id is null or s.lenser_id = p_lenser_id
-),
-
-moved as materialized (
-  select d.cron_expr, d.timezone, d.next_run_at
-  from (
-    select distinct m.cron_expr, m.timezone, m.next_run_at
-    from mine as m
-    where m.is_active and m.has_zone and m.timezone <> 'UTC' and m.cron_expr is not null and m.next_run_at is not null
-  ) as d
-  where not lenses.fn_cron_matches_now(d.cron_expr, d.next_run_at, d.timezone)
 ),
 
 findings as (
@@ -110,9 +102,7 @@ findings as (
     end
   from mine as m
   where m.is_active and m.last_run_at is null
-    and not exists (
-      select from lenses.workflow_runs as r where r.schedule_id = m.id and r.lenser_id = m.lenser_id
-    )
+    and not exists (select from lenses.workflow_runs as r where r.schedule_id = m.id)
 
   union all
 
@@ -157,9 +147,11 @@ findings as (
     format('update lenses.workflow_schedules set next_run_at = lenses.fn_cron_next_after(cron_expr, timezone, now()) '
       || 'where id = %L;', m.id)
   from mine as m
-  inner join moved as v
-    on v.cron_expr = m.cron_expr and v.timezone = m.timezone and v.next_run_at = m.next_run_at
-  where m.is_active
+  where case
+    when m.is_active and m.has_zone and m.timezone <> 'UTC' and m.cron_spec is not null then
+      lenses.fn_cron_next_after_spec(m.cron_spec, m.timezone, m.slot_minute - interval '1 minute')
+      is distinct from m.slot_minute
+  end
 
   union all
 
