@@ -75,9 +75,11 @@ class Demo:
         self.titles: dict[UUID, Plan] = {}
         self.workflow_id: UUID | None = None
 
-    def install(self) -> tuple[apply.Outcome, jobs.Driver]:
+    def install(
+        self, say: Callable[[str], None] = lambda line: None
+    ) -> tuple[apply.Outcome, jobs.Driver]:
         tree = bundle.load()
-        outcome = apply.install(self.conn, tree)
+        outcome = apply.install(self.conn, tree, say=say)
         return outcome, jobs.register(self.conn, tree)
 
     def make_schedules(self) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 import click
@@ -14,12 +13,6 @@ from lf_sql.compare import Finding
 from lf_sql.errors import LfSqlError
 from lf_sql.jobs import Driver
 from lf_sql.uninstall import Removed
-
-
-def progress(line: str) -> None:
-    """A step of the work, on a terminal only."""
-    if sys.stderr.isatty():
-        click.echo(f"  {line}", err=True)
 
 
 def installed(

@@ -10,10 +10,11 @@ import click
 from psycopg import sql
 
 from lf_sql import lookup
-from lf_sql.cli.context import acting, connect, options, require_installed
+from lf_sql.cli.context import acting, command_name, connect, options, require_installed
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
 from lf_sql.lookup import Found
+from lf_sql.progress import progress
 
 
 @contextmanager
@@ -54,8 +55,11 @@ def as_asked() -> Iterator[Connection]:
 
 @contextmanager
 def installed() -> Iterator[Connection]:
-    """The connection to a database in which lf-sql is installed."""
-    with connect() as conn:
+    """The connection to a database in which lf-sql is installed; print only after it.
+
+    Whatever takes long in it shows its progress.
+    """
+    with connect() as conn, progress(command_name()):
         require_installed(conn)
         conn.execute("select pg_catalog.set_config('timezone', 'UTC', false)")
         yield conn

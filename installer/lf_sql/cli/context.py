@@ -21,6 +21,7 @@ __all__ = [
     "Options",
     "acting",
     "adopt",
+    "command_name",
     "connect",
     "emit",
     "emit_one",
@@ -88,6 +89,11 @@ def _shared() -> list[click.Option]:
     ]
 
 
+def command_name() -> str:
+    """The running command as it was typed: `schedule backfill`."""
+    return click.get_current_context().command_path.partition(" ")[2]
+
+
 @contextmanager
 def connect(application_name: str | None = None) -> Iterator[Connection]:
     """The connection of the running command: autocommit, nothing prepared, closed at the end."""
@@ -153,18 +159,47 @@ def note(line: str) -> None:
 
 
 def table(rows: Sequence[Row], columns: Sequence[str]) -> None:
-    """Rows for the eye, wherever they go."""
+    """Rows for the eye, wherever they go.
+
+    Of ids the beginning, which is all that commands want; columns without a value are left out.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    digits = _digits_needed(rows, columns)
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    filled = []
     for name in columns:
-        drawn.add_column(name.replace("_", " "), overflow="fold")
-    for row in rows:
-        drawn.add_row(*(_cell(row.get(name)) for name in columns))
+        values = [row.get(name) for row in rows]
+        cells = [_short(value, digits) for value in values]
+        if any(cells):
+            filled.append(cells)
+            drawn.add_column(
+                name.replace("_", " "),
+                overflow="fold",
+                no_wrap=digits < 36 and any(isinstance(value, UUID) for value in values),
+                min_width=10 if any(isinstance(value, datetime) for value in values) else None,
+            )
+    for line in zip(*filled, strict=True):
+        drawn.add_row(*line)
     width = None if sys.stdout.isatty() else 120
     Console(highlight=False, markup=False, width=width).print(drawn)
+
+
+def _digits_needed(rows: Sequence[Row], columns: Sequence[str]) -> int:
+    """How much of an id tells it from the others shown; eight at least."""
+    ids = {str(row[name]) for row in rows for name in columns if isinstance(row.get(name), UUID)}
+    return next((n for n in (8, 13, 18) if len({i[:n] for i in ids}) == len(ids)), 36)
+
+
+def _short(value: Any, digits: int) -> str:
+    match value:
+        case UUID():
+            return str(value)[:digits]
+        case datetime() if not value.utcoffset():
+            return f"{value:%Y-%m-%d %H:%M:%S}Z"
+    return _cell(value)
 
 
 def _cell(value: Any) -> str:

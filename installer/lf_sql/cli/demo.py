@@ -5,12 +5,15 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import click
 
 from lf_sql import db, demo, embedded
 from lf_sql.cli.context import table
+from lf_sql.progress import progress
 
 
 @click.command(epilog="\b\nExamples:\n  lf-sql demo\n  lf-sql demo --keep")
@@ -20,21 +23,24 @@ def command(keep: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server is stopped
     build = embedded.find_build()
     say(f"PostgreSQL {build.major} of {build.origin}")
-    with embedded.Server(build, demo.settings(build)) as server, db.connect(server.dsn()) as conn:
+    with started(build) as server, db.connect(server.dsn()) as conn:
         show = demo.Demo(conn)
-        outcome, driver = show.install()
+        with progress("  installing") as work:
+            outcome, driver = show.install(work.say)
         say(f"lf-sql installed in {outcome.seconds:.1f} s, driver: {driver_of(driver.registered)}")
 
         say("\nFive schedules of one tenant (times are UTC):\n")
         show_rows(show.make_schedules())
 
         say(f"\nPlaying {show.day:%A, %d %B %Y} (a holiday in the calendar of the demo) ...")
-        ticks, seconds = play(show)
+        with progress("  the day", length=24 * 60) as work:
+            ticks, seconds = show.play(work.step)
         say(f"{ticks} ticks, one a minute, in {seconds:.1f} s:\n")
         show_rows(show.outcomes())
 
         say("\nNow for real: a schedule for every minute; waiting for the next one ...")
-        run = show.real_minute(by_pg_cron=bool(driver.registered))
+        with progress("  waiting"):
+            run = show.real_minute(by_pg_cron=bool(driver.registered))
         late = (run["dispatched_at"] - run["slot"]).total_seconds() * 1000
         say(
             f"{run['slot']:%H:%M:%S} UTC: run {run['run']} is {run['status']}, "
@@ -47,12 +53,14 @@ def command(keep: bool) -> None:
     say("\nThe server is stopped and gone.")
 
 
-def play(show: demo.Demo) -> tuple[int, float]:
-    """With a progress bar on a terminal."""
-    if not sys.stderr.isatty():
-        return show.play()
-    with click.progressbar(length=24 * 60, label="  the day", file=sys.stderr) as bar:
-        return show.play(lambda: bar.update(1))
+@contextmanager
+def started(build: embedded.Build) -> Iterator[embedded.Server]:
+    """The server, up; it ends with the block."""
+    server = embedded.Server(build, demo.settings(build))
+    with ExitStack() as stack:
+        with progress("  starting the server"):
+            stack.enter_context(server)
+        yield server
 
 
 def driver_of(registered: list[str]) -> str:

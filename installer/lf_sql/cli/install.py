@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from lf_sql import apply, bundle, jobs, report, verify
-from lf_sql.cli.context import connect
+from lf_sql.cli.context import command_name, connect
+from lf_sql.progress import progress
 
 
 @click.command(
@@ -28,7 +29,8 @@ def command(dry_run: bool, wait: float) -> None:
             for part in apply.script(tree, apply.prepare(conn, tree).plan):
                 click.echo(part, nl=False)
             return
-        outcome = apply.install(conn, tree, say=report.progress, wait=wait)
-        mended = verify.mend_sequences(conn)
-        driver = jobs.register(conn, tree)
-        report.installed(tree, outcome, driver, mended)
+        with progress(command_name()) as work:
+            outcome = apply.install(conn, tree, say=work.say, wait=wait)
+            mended = verify.mend_sequences(conn)
+            driver = jobs.register(conn, tree)
+    report.installed(tree, outcome, driver, mended)

@@ -21,9 +21,13 @@ def command(listen: str | None) -> None:
     if listen is None:
         with installed() as conn:
             if options().as_json:
-                emit(conn.execute("select * from lenses.fn_metrics()").fetchall())
+                rows = conn.execute("select * from lenses.fn_metrics()").fetchall()
             else:
-                click.echo(metrics.text(conn), nl=False)
+                text = metrics.text(conn)
+        if options().as_json:
+            emit(rows)
+        else:
+            click.echo(text, nl=False)
         return
     host, _, port = listen.rpartition(":")
     if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:

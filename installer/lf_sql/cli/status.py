@@ -5,15 +5,16 @@ from __future__ import annotations
 import click
 
 from lf_sql import apply, bundle, jobs
-from lf_sql.cli.context import connect, emit_one
+from lf_sql.cli.context import command_name, connect, emit_one
 from lf_sql.errors import LfSqlError
+from lf_sql.progress import progress
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql status --json")
 def command() -> None:
     """Say which version is installed, what is pending, and which jobs drive it."""
     tree = bundle.load()
-    with connect() as conn:
+    with connect() as conn, progress(command_name()):
         conn.read_only = True
         outcome = apply.prepare(conn, tree, to_write=False)
         installed = (

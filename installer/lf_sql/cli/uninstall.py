@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from lf_sql import bundle, report, uninstall
-from lf_sql.cli.context import connect, note
+from lf_sql.cli.context import command_name, connect, note
+from lf_sql.progress import progress
 
 
 @click.command(epilog="\b\nExample:\n  pg_dump app > before.sql && lf-sql uninstall --yes")
@@ -14,6 +15,7 @@ def command(yes: bool) -> None:
     """Remove everything, data too: jobs, functions, schemas, roles that nobody else uses."""
     if not yes:
         raise click.UsageError("uninstall drops every schedule, run and log row: say --yes")
-    with connect() as conn:
-        removed = uninstall.uninstall(conn, bundle.load(), say=note)
+    with connect() as conn, progress(command_name()) as work:
+        say = work.say if work.is_shown else note
+        removed = uninstall.uninstall(conn, bundle.load(), say=say)
     report.removed(removed)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import click
 
 from lf_sql import bundle, verify
-from lf_sql.cli.context import connect, emit, note, options
+from lf_sql.cli.context import command_name, connect, emit, note, options
 from lf_sql.errors import LfSqlError
+from lf_sql.progress import progress
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql verify || lf-sql install")
 def command() -> None:
     """Compare catalogue, grants, guards, jobs and invariants with what this version installs."""
     tree = bundle.load()
-    with connect() as conn:
+    with connect() as conn, progress(command_name()):
         conn.read_only = True
         report = verify.verify(conn, tree)
     rows = [

@@ -14,6 +14,7 @@ from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
 from lf_sql.given import complete
+from lf_sql.progress import progress
 from lf_sql.tenant import as_asked, as_owner_of, as_tenant, find, installed, one
 
 KIND = click.option(
@@ -23,6 +24,15 @@ KIND = click.option(
     show_default=True,
     help="Skip slots on these dates, or on all others.",
 )
+LIST = """
+select
+  c.id, c.name, c.kind, c.timezone, pg_catalog.cardinality(c.dates) as dates, c.dates[1] as first,
+  c.dates[pg_catalog.cardinality(c.dates)] as last, c.is_seed,
+  (select count(*) from lenses.workflow_schedules as s where s.calendar_id = c.id) as schedules
+from lenses.schedule_calendars as c
+order by c.is_seed, c.name, c.id
+"""
+COLUMNS = ["id", "name", "kind", "timezone", "dates", "first", "last", "is_seed", "schedules"]
 ZONE = click.option("--tz", "--timezone", "timezone", default="UTC", show_default=True)
 
 
@@ -49,15 +59,9 @@ def list_(which: str | None) -> None:
                 "where c.id = %s order by 1",
                 [found.id],
             ).fetchall()
-            emit(rows)
-            return
-        rows = conn.execute(
-            "select c.id, c.name, c.kind, c.timezone, pg_catalog.cardinality(c.dates) as dates, "
-            "c.dates[1] as first, c.dates[pg_catalog.cardinality(c.dates)] as last, c.is_seed, "
-            "(select count(*) from lenses.workflow_schedules as s where s.calendar_id = c.id) "
-            "as schedules from lenses.schedule_calendars as c order by c.is_seed, c.name, c.id"
-        ).fetchall()
-    emit(rows, ["id", "name", "kind", "timezone", "dates", "first", "last", "is_seed", "schedules"])
+        else:
+            rows = conn.execute(LIST.encode()).fetchall()
+    emit(rows, ["date", "weekday"] if which else COLUMNS)
 
 
 @click.command(
@@ -150,10 +154,12 @@ def import_(
         raise click.UsageError("either FILE.ics or --country")
     span = public_holidays.years(years, date.today())
     if file is not None:
-        dates = ics.dates(file, span, timezone)
+        with progress(f"reading {file.name}"):
+            dates = ics.dates(file, span, timezone)
         name = name or file.stem
     else:
-        dates = public_holidays.dates(str(country), subdivision, span, observed, language)
+        with progress(f"holidays of {country}"):
+            dates = public_holidays.dates(str(country), subdivision, span, observed, language)
         name = name or "-".join(
             ["holidays", str(country), subdivision or "", str(span[0]), str(span[-1])]
         ).lower().replace("--", "-")

@@ -1,0 +1,74 @@
+"""Progress on long work: one bar on stderr, after a second, on a terminal alone."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+AFTER = 1.0  # seconds: what is quick shows nothing
+EVERY = 0.2
+
+
+class Progress:
+    """What the work says of itself; a thread draws it, since the work may sit in one statement."""
+
+    def __init__(self, label: str, length: int | None) -> None:
+        self.label = label
+        self.length = length
+        self.done = 0
+        self.what = ""
+        self.is_shown = sys.stderr.isatty()
+        self.over = threading.Event()
+
+    def say(self, what: str) -> None:
+        """The step that is under way."""
+        self.what = what
+
+    def step(self) -> None:
+        """One of `length` is done."""
+        self.done += 1
+
+    def draw(self) -> None:
+        """Until the work is over."""
+        started = time.monotonic()
+        if self.over.wait(AFTER):
+            return
+        with click.progressbar(
+            itertools.count() if self.length is None else None,
+            length=self.length,
+            label=self.label,
+            item_show_func=lambda _: f"{time.monotonic() - started:.0f} s {self.what}".rstrip(),
+            file=sys.stderr,
+        ) as bar:
+            is_over = False
+            while not is_over:
+                bar.update(1 if self.length is None else self.done - bar.pos)
+                bar.render_progress()
+                is_over = self.over.wait(EVERY)
+            if self.length is not None:
+                bar.update(self.done - bar.pos)
+
+
+@contextmanager
+def progress(label: str, length: int | None = None) -> Iterator[Progress]:
+    """A bar that fills up to `length` steps, or one that moves while it takes what it takes.
+
+    Nothing else is printed inside.
+    """
+    work = Progress(label, length)
+    if not work.is_shown:
+        yield work
+        return
+    thread = threading.Thread(target=work.draw, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield work
+    finally:
+        work.over.set()
+        thread.join()
