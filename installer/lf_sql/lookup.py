@@ -16,13 +16,19 @@ class Kind:
 
     word: str
     table: str
-    names: tuple[str, ...]  # SQL expressions over t
+    names: tuple[str, ...]  # SQL conditions over t; {is_it} stands for what a name is held against
     label: str  # SQL expression over t: what completion shows beside the id
 
+    def is_named(self, is_it: str) -> str:
+        """The SQL condition that a name of the row fits."""
+        return " or ".join(name.format(is_it=is_it) for name in self.names) or "false"
 
+
+# The workflow's title names its only schedule. The workflows are looked for once, not a schedule.
 SCHEDULE_TITLE = (
-    "(select w.title from lenses.workflows as w where w.id = t.workflow_id and 1 = ("
-    "select count(*) from lenses.workflow_schedules as o where o.workflow_id = t.workflow_id))"
+    "(t.workflow_id = any(array(select w.id from lenses.workflows as w where w.title {is_it})) "
+    "and 1 = (select count(*) from lenses.workflow_schedules as o "
+    "where o.workflow_id = t.workflow_id))"
 )
 KINDS = {
     kind.word: kind
@@ -30,20 +36,20 @@ KINDS = {
         Kind(
             "schedule",
             "lenses.workflow_schedules",
-            ("t.description", SCHEDULE_TITLE),
+            ("t.description {is_it}", SCHEDULE_TITLE),
             "(select w.title from lenses.workflows as w where w.id = t.workflow_id)"
             " || ', ' || coalesce(t.cron_expr, 'interval')",
         ),
-        Kind("workflow", "lenses.workflows", ("t.title",), "t.title"),
-        Kind("calendar", "lenses.schedule_calendars", ("t.name",), "t.name"),
+        Kind("workflow", "lenses.workflows", ("t.title {is_it}",), "t.title"),
+        Kind("calendar", "lenses.schedule_calendars", ("t.name {is_it}",), "t.name"),
         Kind("run", "lenses.workflow_runs", (), "t.status"),
-        Kind("agent", "agents.ai_lensers", ("t.name",), "t.name"),
-        Kind("team", "agents.teams", ("t.name",), "t.name"),
-        Kind("gateway", "agents.gateways", ("t.name",), "t.name"),
+        Kind("agent", "agents.ai_lensers", ("t.name {is_it}",), "t.name"),
+        Kind("team", "agents.teams", ("t.name {is_it}",), "t.name"),
+        Kind("gateway", "agents.gateways", ("t.name {is_it}",), "t.name"),
         Kind(
             "cron",
             "agents.gateway_crons",
-            ("t.operation",),
+            ("t.operation {is_it}",),
             "(select g.name from agents.gateways as g where g.id = t.gateway_id)"
             " || ', ' || t.operation || ', ' || t.cron_expr",
         ),
@@ -73,7 +79,7 @@ def find(conn: Connection, word: str, text: str, lenser_of: UUID | str | None = 
     `lenser_of`: only rows of this user, and seeds.
     """
     kind = KINDS[word]
-    names = " or ".join(f"{name} = %(text)s" for name in kind.names) or "false"
+    names = kind.is_named("= %(text)s")
     span = bounds(text)
     rows = conn.execute(
         f"select t.id, p.user_id, t.id = %(low)s::uuid and %(is_whole)s as is_exact, "  # noqa: S608
@@ -121,7 +127,7 @@ def candidates(conn: Connection, word: str, prefix: str) -> list[tuple[str, str]
     kind = KINDS[word]
     span = bounds(prefix) if prefix else (UUID(int=0), UUID(int=2**128 - 1))
     like = re.sub(r"([%_\\])", r"\\\1", prefix) + "%"
-    names = " or ".join(f"{name} ilike %(like)s" for name in kind.names) or "false"
+    names = kind.is_named("ilike %(like)s")
     rows = conn.execute(
         f"select t.id::text as id, {kind.label} as label from {kind.table} as t "  # noqa: S608
         f"where t.id between %(low)s::uuid and %(high)s::uuid or {names} "

@@ -80,6 +80,20 @@ def test_a_table_on_a_terminal_and_tabs_in_a_pipe(lf: Command, db: Database, wor
     assert "───" in shown
 
 
+def test_a_terminal_shows_of_ids_what_commands_want(
+    lf: Command, db: Database, workflow: str
+) -> None:
+    made = [lf("schedule", "create", workflow, "--every", "6h").first for _ in range(2)]
+    shown = on_a_terminal(db.dsn, "schedule", "list", columns=100)
+    for schedule in made:
+        assert f"{schedule[:8]} " in shown
+        assert schedule not in shown
+        assert lf("schedule", "show", schedule[:8], "--json").json["id"] == schedule
+    assert "last run" not in shown, "a column without a value is left out"
+    seeds = on_a_terminal(db.dsn, "schedule", "calendar", "list")
+    assert "ca1e0da0-2026-4000-8000-000000000001" in seeds, "their beginnings are all the same"
+
+
 def test_colours_on_a_terminal_alone(lf: Command, db: Database) -> None:
     shown = on_a_terminal(db.dsn, "schedule", "health")
     assert "\x1b[" in shown
@@ -118,6 +132,7 @@ def test_completion_of_commands_ids_and_names(
     assert made.first in completed(db.dsn, f"lf-sql schedule show {made.first[:3]}", monkeypatch)
     assert made.first in completed(db.dsn, "lf-sql schedule pause morn", monkeypatch)
     assert made.first in completed(db.dsn, "lf-sql schedule pause ", monkeypatch)
+    assert made.first in completed(db.dsn, "lf-sql schedule pause Night", monkeypatch)
     assert workflow in completed(db.dsn, "lf-sql schedule create Night", monkeypatch)
     assert completed("host=/nowhere", "lf-sql schedule show a", monkeypatch) == []
 
