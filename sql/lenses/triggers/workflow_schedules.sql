@@ -52,7 +52,14 @@ after insert on lenses.workflow_schedules
 for each row execute function lenses.tg_workflow_schedules_due();
 
 create or replace trigger workflow_schedules_due_update
-after update on lenses.workflow_schedules
+after update of
+  lenser_id, workflow_id, workflow_version, description, schedule_type, cron_expr,
+  interval_ms, timezone, start_at, end_at, jitter_ms, is_active, paused_at, paused_until,
+  pause_note, assignee_type, assignee_id, workflow_assignment_id, approval_policy,
+  retry_policy, failure_policy, queue_policy, inputs_template, inputs_rotation, calendar_id,
+  pre_dispatch_condition, global_model_id, next_run_at, due_at, cron_spec, max_in_flight,
+  on_overlap, on_missed, max_backfill, spread_window_ms, is_sequential, missed_override
+on lenses.workflow_schedules
 for each row
 when (
   (old.dispatch_seq = new.dispatch_seq or current_user <> 'lf_sql_engine')

@@ -17,7 +17,7 @@ begin
   update agents.gateway_cron_runs r
   set status = 'completed', completed_at = now(), result = p_result
   where r.id = p_run_id and r.status = 'running' and r.worker_id = p_worker_id
-    and r.lease_expires_at > now();
+    and (r.lease_expires_at > now()) is true;
   return found;
 end;
 $$;

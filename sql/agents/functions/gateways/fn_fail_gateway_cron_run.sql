@@ -17,7 +17,7 @@ begin
   set status = 'failed', completed_at = now(),
     error = left(coalesce(p_error, 'no reason given'), 10000)
   where r.id = p_run_id and r.status = 'running' and r.worker_id = p_worker_id
-    and r.lease_expires_at > now();
+    and (r.lease_expires_at > now()) is true;
   return found;
 end;
 $$;

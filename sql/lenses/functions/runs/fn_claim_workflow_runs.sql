@@ -44,6 +44,8 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set jit = off
@@ -52,6 +54,7 @@ as $$
 #variable_conflict use_column
 declare
   v_ids uuid[];
+  v_id uuid;
 begin
   if (p_worker_id ~ '\S' and char_length(p_worker_id) <= 200) is not true
     or (p_lease > interval '0' and p_lease <= interval '1 day') is false
@@ -68,33 +71,58 @@ begin
   ) then
     perform lenses.fn_reap_runs(now());
   end if;
-  v_ids := lenses.fn_pick_runs(least(coalesce(p_limit, 1), 500));
+  if p_limit = 1 then
+    select array[h.id]
+    into v_ids
+    from (
+      select r.id
+      from lenses.workflow_runs as r
+      left join lenses.workflow_schedules as s on s.id = r.schedule_id
+      where r.status = 'pending'
+        and (r.available_at is null or r.available_at <= now())
+        and (not r.needs_approval or exists (
+          select from agents.team_runs as t
+          where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+        and s.max_in_flight is null
+      order by r.priority desc, r.created_at, r.scheduled_for, r.id
+      limit 1
+      for no key update of r skip locked
+    ) as h
+    where (
+      select s.max_in_flight is null
+      from lenses.workflow_runs as r
+      left join lenses.workflow_schedules as s on s.id = r.schedule_id
+      where r.status = 'pending'
+        and (r.available_at is null or r.available_at <= now())
+        and (not r.needs_approval or exists (
+          select from agents.team_runs as t
+          where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+      order by r.priority desc, r.created_at, r.scheduled_for, r.id
+      limit 1
+    );
+  end if;
+  v_ids := coalesce(v_ids, lenses.fn_pick_runs(least(coalesce(p_limit, 1), 500)));
   if v_ids = '{}' then
     return;
   end if;
-  return query
-  with claimed as (
+  insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload)
+  select
+    r.lenser_id, r.id, r.last_event_seq + 1, 'run.started', jsonb_build_object(
+      'from', 'pending', 'status', 'running', 'attempt', r.attempt + 1, 'worker_id', p_worker_id)
+  from lenses.workflow_runs as r
+  where r.id = any (v_ids);
+  foreach v_id in array v_ids loop
+    return query
     update lenses.workflow_runs as r
     set status = 'running', worker_id = p_worker_id, attempt = r.attempt + 1, started_at = now(),
       lease_expires_at = now() + coalesce(p_lease, interval '5 minutes'),
       last_event_seq = r.last_event_seq + 1
-    where r.id = any (v_ids)
-    returning r.*
-  ),
-
-  noted as (
-    insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload)
-    select
-      c.lenser_id, c.id, c.last_event_seq, 'run.started', jsonb_build_object(
-        'from', 'pending', 'status', c.status, 'attempt', c.attempt, 'worker_id', c.worker_id)
-    from claimed as c
-  )
-
-  select c.*, v.definition
-  from claimed as c
-  left join lenses.workflow_versions as v
-    on v.workflow_id = c.workflow_id and v.version = c.workflow_version
-  order by c.priority desc, c.created_at, c.scheduled_for, c.id;
+    where r.id = v_id
+    returning r.*, (
+      select v.definition
+      from lenses.workflow_versions as v
+      where v.workflow_id = r.workflow_id and v.version = r.workflow_version);
+  end loop;
 end
 $$;
 

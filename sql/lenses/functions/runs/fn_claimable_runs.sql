@@ -19,7 +19,7 @@ begin
     select coalesce(s.max_in_flight, 1000000) - (
       select count(*)
       from lenses.workflow_runs as x
-      where x.schedule_id = s.id and x.status = 'running' and x.lease_expires_at > now())
+      where x.schedule_id = s.id and x.status = 'running' and (x.lease_expires_at > now()) is true)
     from lenses.workflow_schedules as s
     where s.id = p_schedule_id);
 end

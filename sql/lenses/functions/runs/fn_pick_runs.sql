@@ -3,9 +3,9 @@
 -- over. A schedule with a limit is a queue of its own: its row in lenses.schedule_due is taken
 -- first (and written, so that a stale snapshot is a serialization failure), then its running runs
 -- are counted, those with an expired lease aside; hence no two claims pass the limit together, and
--- its runs start in order. A loop a row, since each lock decides about the next; the queue is read
--- no further than the claim goes. The planner's switches: statistics of a queue are always wrong,
--- its index always right.
+-- its runs start in order. A row at a time by a cursor, since each lock decides about the
+-- next, and the queue is read no further than the claim goes. The planner's switches: statistics of
+-- a queue are always wrong, its index always right.
 create or replace function lenses.fn_pick_runs(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -20,9 +20,21 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_full uuid[] := array[]::uuid[];
+  c_queue cursor for
+    select r.id, r.schedule_id, s.max_in_flight
+    from lenses.workflow_runs as r
+    left join lenses.workflow_schedules as s on s.id = r.schedule_id
+    where r.status = 'pending'
+      and (r.available_at is null or r.available_at <= now())
+      and (not r.needs_approval or exists (
+        select from agents.team_runs as t
+        where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+      and (r.schedule_id is null
+        or r.schedule_id not in (select f.id from unnest(v_full) as f (id)))
+    order by r.priority desc, r.created_at, r.scheduled_for, r.id;
   c_tries constant integer := 16;
   v_picked uuid[] := array[]::uuid[];
-  v_full uuid[] := array[]::uuid[];
   v_known uuid[];
   v_left integer[];
   v_at integer;
@@ -33,20 +45,11 @@ begin
     v_known := array[]::uuid[];
     v_left := array[]::integer[];
     v_blocked := 0;
-    for v_next in
-      select r.id, r.schedule_id, s.max_in_flight
-      from lenses.workflow_runs as r
-      left join lenses.workflow_schedules as s on s.id = r.schedule_id
-      where r.status = 'pending'
-        and (r.available_at is null or r.available_at <= now())
-        and (not r.needs_approval or exists (
-          select from agents.team_runs as t
-          where t.workflow_run_id = r.id and t.approval_status = 'approved'))
-        and (r.schedule_id is null
-          or r.schedule_id not in (select f.id from unnest(v_full) as f (id)))
-      order by r.priority desc, r.created_at, r.scheduled_for, r.id
-    loop
-      exit when cardinality(v_picked) >= p_limit;
+    open c_queue;
+    while cardinality(v_picked) < p_limit loop
+      fetch c_queue into v_next;
+      exit when not found;
+      continue when v_round = 2 and v_next.id = any (v_picked);
       v_at := null;
       if v_next.max_in_flight is not null then
         v_at := array_position(v_known, v_next.schedule_id);
@@ -71,6 +74,7 @@ begin
         end if;
       end if;
     end loop;
+    close c_queue;
     exit when cardinality(v_picked) >= p_limit or v_blocked < c_tries;
 
     -- Many of the first are held up by their schedules' limits: leave out all that are full.
