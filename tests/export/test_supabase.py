@@ -141,4 +141,9 @@ def test_supabase_db_push(project: Database, supabase: SupabaseState, tmp_path: 
 
     assert "Applying migration" in push()
     assert sound(project)
+    before = objects(project)
     assert "up to date" in push()
+    assert objects(project) == before
+    export.supabase(grown(), tmp_path / "supabase" / "migrations")
+    assert "Applying migration" in push()
+    assert sound(project, grown())
