@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,12 +17,11 @@ from lf_sql.bundle import Bundle
 from tests.crash.plant import Plant, dispatching
 from tests.migrations.test_install import grown
 from tests.support.cli import environment
-from tests.support.database import Database, connect
+from tests.support.database import Database, connect, wait_until
 from tests.support.server import TestServer
 from tests.support.snapshot import snapshot
+from tests.upgrade import first
 
-FIRST = "v0.1.0"
-ROOT = Path(__file__).resolve().parents[2]
 HEAD = bundle.load()
 # A tick that meets the installer's locks: the server's own errors, the next tick goes on.
 TRANSIENT = ("40P01", "55P03")
@@ -30,50 +29,29 @@ TRANSIENT = ("40P01", "55P03")
 
 @dataclass(frozen=True)
 class Pair:
-    """An older version, by its own installer or as a bundle, and the one that replaces it."""
+    """The first release with its own installer, and the version that replaces it."""
 
     old: Bundle
     new: Bundle
-    installer: Path | None = None  # the checkout whose own installer is used
+    folder: Path  # the first release's tree
 
-    def install_old(self, dsn: str) -> subprocess.CompletedProcess[str] | None:
-        if self.installer is None:
-            with product_db.connect(dsn) as conn:
-                apply.install(conn, self.old)
-            return None
-        env = {**environment(), "PYTHONPATH": str(self.installer / "installer")}
+    def install_old(self, dsn: str) -> subprocess.CompletedProcess[str]:
+        env = {**environment(), "PYTHONPATH": str(self.folder / "installer")}
         return subprocess.run(
             [sys.executable, "-m", "lf_sql", "--dsn", dsn, "install"],
             env=env, capture_output=True, text=True, check=False, cwd="/", timeout=120,
         )  # fmt: skip
 
 
-def git(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False
-    )
-
-
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """The tagged release and HEAD; in a tree without the tag HEAD and what could come after it."""
-    is_tagged = (
-        shutil.which("git") and not git("rev-parse", "--verify", f"{FIRST}^{{commit}}").returncode
-    )
-    if is_tagged:
-        folder = tmp_path_factory.mktemp("first") / "tree"
-        archive = subprocess.run(
-            ["git", "-C", str(ROOT), "archive", FIRST], capture_output=True, check=True
-        ).stdout
-        folder.mkdir()
-        subprocess.run(["tar", "x", "-C", str(folder)], input=archive, check=True)
-        old = bundle.load(folder / "sql", version=FIRST.removeprefix("v"))
-        # HEAD may still be the release itself: then the version after it stands for the next.
-        moved = (old.digest, len(old.migrations)) != (HEAD.digest, len(HEAD.migrations))
-        # A release always has a number of its own; a tree on the way to it may still have the last one.
-        yield Pair(old, replace(HEAD, version="99.0.0") if moved else grown(HEAD), folder)
-        return
-    yield Pair(replace(HEAD, version="0.0.1"), grown(HEAD))
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    """The first release and HEAD."""
+    folder = first.unpack(tmp_path_factory.mktemp("first"))
+    old = bundle.load(folder / "sql", version=first.TAG.removeprefix("v"))
+    # HEAD may still be the release itself: then the version after it stands for the next.
+    moved = (old.digest, len(old.migrations)) != (HEAD.digest, len(HEAD.migrations))
+    # A release always has a number of its own; a tree on the way to it may still have the last one.
+    return Pair(old, replace(HEAD, version="99.0.0") if moved else grown(HEAD), folder)
 
 
 @pytest.fixture
@@ -81,27 +59,44 @@ def place(pair: Pair) -> Iterator[Plant]:
     server = TestServer({"synchronous_commit": "on"})
     try:
         done = pair.install_old(server.dsn())
-        assert done is None or done.returncode == 0, done
+        assert done.returncode == 0, done
         yield Plant(server, install=False)
     finally:
         server.stop()
 
 
+def test_the_first_release_is_the_tagged_one(pair: Pair) -> None:
+    for name, tree in first.TREES.items():
+        assert first.tree_id(pair.folder / name) == tree
+        assert first.tagged(name) in (tree, None)
+
+
 def test_an_upgrade_while_ticks_run(place: Plant, pair: Pair) -> None:
     place.fill(500)
     minute = 0
-    with dispatching(place, lambda: minute, 3) as errors:
-        for each in range(4):
-            minute = each
-            place.drain(minute)
+
+    def ticked() -> bool:
+        with place.connect() as conn:
+            return place.count == conn.value(
+                "select count(*) from lenses.workflow_runs where scheduled_for = %s",
+                [place.at(minute)],
+            )
+
+    def upgrade() -> apply.Outcome:
         with product_db.connect(place.server.dsn()) as conn:
-            outcome = apply.install(conn, pair.new)
-        assert outcome.plan.is_pending
-        for each in range(4, 8):
-            minute = each
-            place.drain(minute)
+            return apply.install(conn, pair.new)
+
+    with dispatching(place, lambda: minute, 3) as errors, ThreadPoolExecutor(1) as pool:
+        wait_until(ticked, 60)
+        upgraded = pool.submit(upgrade)
+        after = 0
+        while after < 3:
+            after += upgraded.done()
+            minute += 1
+            wait_until(ticked, 60)
+        assert upgraded.result().plan.is_pending
     assert [error for error in errors if not error.startswith(TRANSIENT)] == []
-    place.check(8)
+    place.check(minute + 1)
     with product_db.connect(place.server.dsn()) as conn:
         report = verify.verify(conn, pair.new)
         assert report.findings == []
@@ -147,14 +142,9 @@ def test_the_older_installer_refuses_the_newer_database(place: Plant, pair: Pair
         apply.install(conn, pair.new)
     with connect(place.server.dsn()) as conn:
         before = objects(conn)
-        if pair.installer:
-            done = pair.install_old(place.server.dsn())
-            assert done is not None
-            assert done.returncode == 1
-            assert "the database is newer" in done.stderr
-        else:
-            with pytest.raises(Exception, match="the database is newer"):
-                pair.install_old(place.server.dsn())
+        done = pair.install_old(place.server.dsn())
+        assert done.returncode == 1
+        assert "the database is newer" in done.stderr
         assert objects(conn) == before
 
 
