@@ -26,7 +26,7 @@ execute function lenses.tg_workflow_runs_guard('engine');
 create or replace trigger workflow_runs_guard_other
 before update on lenses.workflow_runs
 for each row
-when (current_user <> 'lf_sql_engine' and old.* is distinct from new.*)
+when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_workflow_runs_guard('other');
 
 alter table lenses.workflow_runs enable always trigger workflow_runs_admit;

@@ -16,8 +16,8 @@ begin
   perform lenses.fn_check_json(p_result, 'p_result', 1048576, 64, 100000);
   update agents.gateway_cron_runs r
   set status = 'completed', completed_at = now(), result = p_result
-  where r.id = p_run_id and r.status = 'running' and r.worker_id = p_worker_id
-    and (r.lease_expires_at > now()) is true;
+  where r.id = p_run_id and r.status || '' = 'running' and r.worker_id = p_worker_id
+    and r.lease_expires_at > now();
   return found;
 end;
 $$;

@@ -16,8 +16,8 @@ begin
   update agents.gateway_cron_runs r
   set status = 'failed', completed_at = now(),
     error = left(coalesce(p_error, 'no reason given'), 10000)
-  where r.id = p_run_id and r.status = 'running' and r.worker_id = p_worker_id
-    and (r.lease_expires_at > now()) is true;
+  where r.id = p_run_id and r.status || '' = 'running' and r.worker_id = p_worker_id
+    and r.lease_expires_at > now();
   return found;
 end;
 $$;

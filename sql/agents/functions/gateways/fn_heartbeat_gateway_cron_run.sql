@@ -15,8 +15,8 @@ begin
   perform agents.fn_check_worker(p_worker_id, null, p_lease);
   update agents.gateway_cron_runs r
   set lease_expires_at = now() + coalesce(p_lease, interval '5 minutes')
-  where r.id = p_run_id and r.status = 'running' and r.worker_id = p_worker_id
-    and (r.lease_expires_at > now()) is true;
+  where r.id = p_run_id and r.status || '' = 'running' and r.worker_id = p_worker_id
+    and r.lease_expires_at > now();
   return found;
 end;
 $$;

@@ -31,8 +31,8 @@ begin
 
   update lenses.workflow_runs as r
   set last_event_seq = r.last_event_seq + 1
-  where r.id = p_run_id and r.status = 'running' and r.worker_id = p_worker_id
-    and (r.lease_expires_at > now()) is true
+  where r.id = p_run_id and r.status || '' = 'running' and r.worker_id = p_worker_id
+    and r.lease_expires_at > now()
   returning r.lenser_id, r.last_event_seq into v_lenser_id, v_seq;
   if not found then
     return false;

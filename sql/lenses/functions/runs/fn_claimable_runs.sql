@@ -19,7 +19,8 @@ begin
     select coalesce(s.max_in_flight, 1000000) - (
       select count(*)
       from lenses.workflow_runs as x
-      where x.schedule_id = s.id and x.status = 'running' and (x.lease_expires_at > now()) is true)
+      where x.schedule_id = s.id and x.status in ('pending_approval', 'pending', 'running')
+        and x.status || '' = 'running' and x.lease_expires_at > now())
     from lenses.workflow_schedules as s
     where s.id = p_schedule_id);
 end

@@ -16,8 +16,8 @@ begin
   perform lenses.fn_check_claimant(p_worker_id, p_lease);
   update lenses.workflow_runs as r
   set lease_expires_at = now() + coalesce(p_lease, interval '5 minutes')
-  where r.id = p_run_id and r.status = 'running' and r.worker_id = p_worker_id
-    and (r.lease_expires_at > now()) is true;
+  where r.id = p_run_id and r.status || '' = 'running' and r.worker_id = p_worker_id
+    and r.lease_expires_at > now();
   return found;
 end
 $$;

@@ -65,7 +65,7 @@ begin
         end if;
       end if;
       perform from lenses.workflow_runs as r
-      where r.id = v_next.id and r.status = 'pending'
+      where r.id = v_next.id and r.status || '' = 'pending'
       for no key update skip locked;
       if found then
         v_picked := v_picked || v_next.id;

@@ -15,6 +15,9 @@ declare
   v_attempt text;
   v_team_run agents.team_runs;
 begin
+  if old is not distinct from new then
+    return new;
+  end if;
   if tg_argv[0] <> 'engine' then
     v_attempt := lenses.fn_run_bypass(old, new);
   end if;
