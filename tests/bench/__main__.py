@@ -28,11 +28,16 @@ def cron(bench: Bench) -> list[Row]:
         return bench_cron.run(conn)
 
 
-def runs(bench: Bench) -> list[Row]:
+def runs(beside: Bench) -> list[Row]:
     from tests.bench import bench_runs
 
-    with bench.database("bench_runs") as conn:
-        return bench_runs.run(conn.dsn)
+    rows: list[Row] = []
+    durable = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
+    with bench(**durable) as place, place.database("bench_runs") as conn:
+        rows += bench_runs.run(conn.dsn, bench_runs.MUST, "")
+    with beside.database("bench_runs") as conn:
+        rows += bench_runs.run(conn.dsn, None, ", no wait for the disk")
+    return rows
 
 
 SECTIONS: dict[str, Section] = {

@@ -6,6 +6,9 @@ UPDATEs on a copy of the table (columns, checks, indexes; no foreign keys, no tr
 event, tells no schedule and knows no limit. `narrow`: the copy with the two indexes that the statements
 need and no checks. The queues are vacuumed before each slice, as autovacuum would, so that no slice
 walks what earlier ones left at the head of the queue; a ratio is the median of those of its rounds.
+
+What is asked is asked of commits that are safe, as PostgreSQL makes them unless told otherwise. The
+lines without a wait for the disk compare the processors' work alone.
 """
 
 from __future__ import annotations
@@ -23,18 +26,16 @@ from lf_sql.embedded import find_build
 from tests.bench.report import Row
 
 WORKERS = (1, 4, 8)
-ROUNDS = 7
+ROUNDS = 5
 SECONDS = 1
-RUNS = 300_000
+RUNS = 250_000
 MUST = 0.5
 
-TABLES = (
-    "lenses.workflow_runs",
-    "lenses.workflow_run_events",
-    "lenses.workflow_schedules",
-    "public.bench_copy",
-    "public.bench_narrow",
-)
+TABLES = {
+    "ours": "lenses.workflow_runs, lenses.workflow_run_events, lenses.workflow_schedules",
+    "copy": "public.bench_copy",
+    "narrow": "public.bench_narrow",
+}
 
 OURS = """
 select id as run_id from lenses.fn_claim_workflow_runs('w', 1) \\gset
@@ -92,7 +93,7 @@ def prepare(conn: psycopg.Connection[tuple[object, ...]]) -> None:
         "create index on public.bench_narrow (priority desc, created_at, scheduled_for, id) "
         "where status = 'pending'"
     )
-    conn.execute(f"vacuum analyze {', '.join(TABLES)}")
+    conn.execute(f"vacuum analyze {', '.join(TABLES.values())}")
 
 
 def pgbench() -> str:
@@ -111,22 +112,27 @@ def rate(script: Path, dsn: str, workers: int) -> float:
     return float(found[1])
 
 
-def run(dsn: str) -> list[Row]:
+def run(dsn: str, must: float | None, label: str) -> list[Row]:
     with psycopg.connect(dsn, autocommit=True) as conn, tempfile.TemporaryDirectory() as folder:
         prepare(conn)
         scripts = {name: Path(folder) / f"{name}.sql" for name in SCRIPTS}
         for name, path in scripts.items():
             path.write_text(SCRIPTS[name])
-        return [line(conn, dsn, scripts, workers) for workers in WORKERS]
+        return [line(conn, dsn, scripts, workers, must, label) for workers in WORKERS]
 
 
 def line(
-    conn: psycopg.Connection[tuple[object, ...]], dsn: str, scripts: dict[str, Path], workers: int
+    conn: psycopg.Connection[tuple[object, ...]],
+    dsn: str,
+    scripts: dict[str, Path],
+    workers: int,
+    must: float | None,
+    label: str,
 ) -> Row:
     rates: dict[str, list[float]] = {name: [] for name in scripts}
     for _ in range(ROUNDS):
         for name, path in scripts.items():
-            conn.execute(f"vacuum (index_cleanup on, analyze) {', '.join(TABLES)}")
+            conn.execute(f"vacuum (index_cleanup on) {TABLES[name]}")
             rates[name].append(rate(path, dsn, workers))
     median = {name: statistics.median(values) for name, values in rates.items()}
     ratio, narrow = (
@@ -134,10 +140,10 @@ def line(
         for name in ("copy", "narrow")
     )
     return Row(
-        f"claims and completions a second, {workers} worker{'s' * (workers > 1)}",
+        f"claims and completions a second, {workers} worker{'s' * (workers > 1)}{label}",
         f"{median['ours']:.0f}",
         f"{median['copy']:.0f} bare SKIP LOCKED (narrow: {median['narrow']:.0f})",
         f"{ratio:.2f} (narrow: {narrow:.2f})",
-        f"{MUST} of the reference",
-        ratio >= MUST,
+        f"{must} of the reference" if must else "",
+        ratio >= must if must else None,
     )

@@ -76,8 +76,8 @@ class Bench:
 
 
 @contextmanager
-def bench() -> Iterator[Bench]:
-    server = TestServer(SETTINGS)
+def bench(**settings: str) -> Iterator[Bench]:
+    server = TestServer({**SETTINGS, **settings})
     try:
         yield Bench(server)
     finally:
