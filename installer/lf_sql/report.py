@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -37,6 +38,31 @@ def installed(
     for line in roles.weaker(plan.role_map):
         click.echo(f"weaker: {line}")
     show_driver(driver)
+    refuse_leftovers(outcome)
+
+
+def as_row(
+    bundle: Bundle, outcome: Outcome, driver: Driver, sequences: Sequence[Finding]
+) -> dict[str, Any]:
+    """The end of an install, for --json."""
+    plan = outcome.plan
+    mended = [f for f in outcome.findings if f not in outcome.leftovers] if plan.is_mending else []
+    return {
+        "version": bundle.version,
+        "seconds": round(outcome.seconds, 3),
+        "reasons": list(plan.reasons),
+        "migrations": [migration.label for migration in plan.migrations],
+        "mended": [str(finding) for finding in (*mended, *sequences)],
+        "weaker": list(roles.weaker(plan.role_map)),
+        "jobs": list(driver.registered),
+        "pg_cron": [trouble.problem for trouble in driver.troubles]
+        + [str(finding) for finding in driver.findings],
+        "leftovers": [str(finding) for finding in outcome.leftovers],
+    }
+
+
+def refuse_leftovers(outcome: Outcome) -> None:
+    """Raise where something is left that install cannot mend."""
     if outcome.leftovers:
         show_some(outcome.leftovers, err=True)
         raise LfSqlError(

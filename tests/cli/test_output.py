@@ -26,14 +26,13 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[s
             yield from commands(command, (*path, name))
 
 
-EVERY = [path for path in commands(cli) if path[0] in ("schedule", "workflow", "runs", "metrics")]
+EVERY = list(commands(cli))
 
 
-@pytest.mark.parametrize("path", [*EVERY, ("worker",)], ids=" ".join)
+@pytest.mark.parametrize("path", EVERY, ids=" ".join)
 def test_help_has_an_example(lf: Command, path: tuple[str, ...]) -> None:
     text = lf(*path, "--help").out
-    if path not in [("schedule", word) for word in ("calendar", "condition", "rotation")]:
-        assert f"lf-sql {' '.join(path)}".replace("inspect", "show") in text.split("Example")[-1]
+    assert f"lf-sql {' '.join(path)}".replace("inspect", "show") in text.split("Example")[-1]
     assert "--json" in text
     assert "--dsn" in text
     assert "--as" in text
@@ -178,3 +177,14 @@ def test_files_stay_readable() -> None:
         for path in root.rglob("*.py")
         if (lines := len(path.read_text().splitlines())) > 300
     } == {}
+
+
+def test_install_and_uninstall_say_what_they_did_as_json(
+    empty_db: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.support.command import commander
+
+    lf = commander(capsys, monkeypatch, empty_db.dsn)
+    assert "first install" in lf("install", "--json").json["reasons"]
+    assert lf("install", "--json").json["reasons"] == []
+    assert lf("uninstall", "--yes", "--json").json["functions"] > 30

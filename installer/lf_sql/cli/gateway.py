@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 import click
 
-from lf_sql.cli.context import emit, emit_one, note, options
+from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.given import Json, complete
 from lf_sql.tenant import as_asked, as_owner_of, as_tenant, one
@@ -40,6 +41,14 @@ def _told(row: dict[str, Any], columns: list[str] | None = None) -> None:
         emit_one({name: row[name] for name in columns or row})
     else:
         click.echo(row["id"])
+
+
+def _gone(key: UUID, what: str) -> None:
+    """What is not there any more."""
+    if options().as_json:
+        emit_one({"id": key})
+    else:
+        click.echo(f"{key}\t{what}")
 
 
 def _gateway(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,15 +93,20 @@ def create(name: str, endpoint: str | None, gateway_id: UUID | None) -> None:
 def delete(gateway: str, force: bool) -> None:
     """Delete a gateway with its crons and their runs."""
     if not force:
-        click.confirm(f"Delete gateway {gateway} with its crons and their runs?", abort=True)
+        if not sys.stdin.isatty():
+            raise click.UsageError("nobody is there to ask: say --force")
+        question = f"Delete gateway {gateway} with its crons and their runs?"
+        click.confirm(question, abort=True, err=True)
     with as_owner_of("gateway", gateway) as (conn, found):
         conn.execute("select public.fn_delete_gateway(%s)", [found.id])
-    note("deleted")
+    _gone(found.id, "deleted")
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql gateway runs eu-west --limit 50")
 @_gateway
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many."
+)
 def runs(gateway: str, limit: int) -> None:
     """The newest runs of a gateway's crons."""
     with as_owner_of("gateway", gateway) as (conn, found):
@@ -117,7 +131,7 @@ def list_crons(gateway: str) -> None:
 @_gateway
 @click.argument("operation")
 @click.argument("expr")
-@click.option("--timezone", "--tz", default="UTC", show_default=True)
+@click.option("--timezone", "--tz", default="UTC", show_default=True, help="Zone of EXPR.")
 @_payload("A JSON object for its runs: JSON, @FILE or -.")
 @click.option("--disabled", is_flag=True, help="Do not switch it on yet.")
 def add(
@@ -135,9 +149,9 @@ def add(
 
 @click.command(epilog='\b\nExample:\n  lf-sql gateway cron update CRON --cron "0 3 * * *" --off')
 @_cron
-@click.option("--operation")
+@click.option("--operation", help="What its runs do.")
 @click.option("--cron", "expr", help="Five fields.")
-@click.option("--timezone", "--tz")
+@click.option("--timezone", "--tz", help="Zone of its expression.")
 @_payload("A JSON object for its runs: JSON, @FILE or -.")
 @click.option("--on/--off", "is_active", default=None, help="Switch it on or off.")
 def update(
@@ -178,7 +192,7 @@ def remove(cron: str) -> None:
     """Remove a cron; its runs stay."""
     with as_owner_of("cron", cron) as (conn, found):
         conn.execute("select public.fn_gateway_cron_remove(%s)", [found.id])
-    note("removed")
+    _gone(found.id, "removed")
 
 
 cron_group = SuggestingGroup(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lf_sql import apply, bundle, jobs, report, verify
-from lf_sql.cli.context import command_name, connect
+from lf_sql.cli.context import command_name, connect, emit_one, options
 from lf_sql.progress import progress
 
 
@@ -33,4 +33,8 @@ def command(dry_run: bool, wait: float) -> None:
             outcome = apply.install(conn, tree, say=work.say, wait=wait)
             mended = verify.mend_sequences(conn)
             driver = jobs.register(conn, tree)
-    report.installed(tree, outcome, driver, mended)
+    if options().as_json:
+        emit_one(report.as_row(tree, outcome, driver, mended))
+        report.refuse_leftovers(outcome)
+    else:
+        report.installed(tree, outcome, driver, mended)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from lf_sql import bundle, report, uninstall
-from lf_sql.cli.context import command_name, connect, note
+from lf_sql.cli.context import command_name, connect, emit_one, note, options
 from lf_sql.progress import progress
 
 
@@ -18,4 +20,7 @@ def command(yes: bool) -> None:
     with connect() as conn, progress(command_name()) as work:
         say = work.say if work.is_shown else note
         removed = uninstall.uninstall(conn, bundle.load(), say=say)
-    report.removed(removed)
+    if options().as_json:
+        emit_one(asdict(removed))
+    else:
+        report.removed(removed)

@@ -13,7 +13,7 @@ STATUSES = ["active", "paused", "deprecated", "deleted"]
 
 
 @click.command("list", epilog="\b\nExample:\n  lf-sql workflow list --status active")
-@click.option("--status", type=click.Choice(STATUSES))
+@click.option("--status", type=click.Choice(STATUSES), help="Only these.")
 def list_(status: str | None) -> None:
     """Workflows, newest last."""
     with as_asked() as conn:
@@ -39,7 +39,11 @@ def list_(status: str | None) -> None:
 @click.argument("title")
 @click.option("--definition", type=Json(), help='{"nodes":[…],"edges":[…]}: JSON, @FILE or -.')
 @click.option(
-    "--kind", type=click.Choice(["workflow", "battle"]), default="workflow", show_default=True
+    "--kind",
+    type=click.Choice(["workflow", "battle"]),
+    default="workflow",
+    show_default=True,
+    help="What it is.",
 )
 @click.option("--id", "workflow_id", type=click.UUID, help="Its id; repeating changes it.")
 def create(title: str, definition: str | None, kind: str, workflow_id: str | None) -> None:

@@ -40,7 +40,9 @@ limit %(limit)s
 @click.option("--status", type=click.Choice(STATUSES), multiple=True, help="May be repeated.")
 @click.option("--schedule", help="Only of this schedule.", shell_complete=complete("schedule"))
 @click.option("--since", type=Instant(-1), help="Created since: a time, or 6h, 3d back from now.")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many."
+)
 def list_(
     status: tuple[str, ...], schedule: str | None, since: datetime | None, limit: int
 ) -> None:

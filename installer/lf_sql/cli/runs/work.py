@@ -25,9 +25,21 @@ Examples:
 
 
 @click.command("work", epilog=EPILOG, context_settings={"ignore_unknown_options": False})
-@click.option("--concurrency", type=click.IntRange(1, 1000), default=1, show_default=True)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Runs at once.",
+)
 @click.option("--lease", type=Duration(), default="5m", show_default=True, help="Renewed thrice.")
-@click.option("--poll", type=Duration(), default="5s", show_default=True)
+@click.option(
+    "--poll",
+    type=Duration(),
+    default="5s",
+    show_default=True,
+    help="Looks for runs at least so often.",
+)
 @click.option("--once", is_flag=True, help="Stop when there is nothing left to claim.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(concurrency: int, lease: int, poll: int, once: bool, command: tuple[str, ...]) -> None:

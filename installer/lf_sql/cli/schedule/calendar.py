@@ -33,7 +33,9 @@ from lenses.schedule_calendars as c
 order by c.is_seed, c.name, c.id
 """
 COLUMNS = ["id", "name", "kind", "timezone", "dates", "first", "last", "is_seed", "schedules"]
-ZONE = click.option("--tz", "--timezone", "timezone", default="UTC", show_default=True)
+ZONE = click.option(
+    "--tz", "--timezone", "timezone", default="UTC", show_default=True, help="Zone of its dates."
+)
 
 
 def days(text: str) -> list[date]:
@@ -195,5 +197,7 @@ def import_(
 group = SuggestingGroup(
     "calendar",
     help="Dates on which slots are skipped, or the only ones that count.",
+    epilog="\b\nExamples:\n  lf-sql schedule calendar list\n"
+    "  lf-sql schedule calendar import --country US --years 2026-2030",
     commands=[list_, create, attach, detach, import_],
 )

@@ -41,7 +41,9 @@ MISSED = click.Choice(["skip", "run_once", "backfill", "spread"])
 @click.argument("workflow", shell_complete=complete("workflow"))
 @click.option("--cron", "cron_expr", metavar="EXPR", help='Five fields: "0 9 * * 1-5".')
 @click.option("--every", "interval_ms", type=Duration(), help="A fixed interval: 6h, 90m.")
-@click.option("--tz", "--timezone", "timezone", default="UTC", show_default=True)
+@click.option(
+    "--tz", "--timezone", "timezone", default="UTC", show_default=True, help="Zone of --cron."
+)
 @click.option("--description", help="A name for people; the schedule can be called by it.")
 @click.option("--id", "schedule_id", type=click.UUID, help="Its id; repeating replaces it.")
 @click.option("--no-approval", is_flag=True, help="Runs start without the owner's decision.")
@@ -58,17 +60,21 @@ MISSED = click.Choice(["skip", "run_once", "backfill", "spread"])
 @click.option("--condition", "pre_dispatch_condition", type=Json(), help="Dispatch only if true.")
 @click.option("--on-missed", type=MISSED, help="What happens to slots missed while nobody ticked.")
 @click.option("--max-backfill", type=int, help="How many missed slots at most.")
-@click.option("--on-overlap", type=click.Choice(["skip", "queue", "replace"]))
+@click.option(
+    "--on-overlap",
+    type=click.Choice(["skip", "queue", "replace"]),
+    help="What happens to a slot while runs are in flight.",
+)
 @click.option("--serial", is_flag=True, help="Never two of its runs at once.")
 @click.option("--max-concurrency", type=int, help="At most that many of its runs at once.")
 @click.option("--priority", type=int, help="Of its runs; higher first.")
 @click.option("--retries", type=int, help="Retries of a failed run.")
 @click.option("--queue-policy", type=Json(), help="The whole policy; options above add to it.")
-@click.option("--retry-policy", type=Json())
-@click.option("--failure-policy", type=Json())
-@click.option("--approval-policy", type=Json())
+@click.option("--retry-policy", type=Json(), help="The whole policy: maxRetries, timeoutMs.")
+@click.option("--failure-policy", type=Json(), help='{"mode": "isolate"} or {"mode": "halt"}.')
+@click.option("--approval-policy", type=Json(), help="requiresApproval, expiresAfterMs, gates.")
 @click.option("--workflow-version", type=int, help="Pin a version; else the newest at dispatch.")
-@click.option("--model", "global_model_id")
+@click.option("--model", "global_model_id", help="Model that its runs ask for.")
 @click.option("--disabled", is_flag=True, help="Create it switched off.")
 def create(workflow: str, **given: Any) -> None:
     """Create a schedule of WORKFLOW (id or title); the database validates it as a whole."""

@@ -70,5 +70,6 @@ def test(schedule: str, condition: str | None) -> None:
 group = SuggestingGroup(
     "condition",
     help=f"Dispatch a slot only where a filter says yes. {FILTER}",
+    epilog="\b\nExample:\n  lf-sql schedule condition test 3f2a",
     commands=[set_, clear, test],
 )

@@ -80,7 +80,9 @@ def show(schedule: str) -> None:
 
 @click.command(epilog="\b\nExample:\n  lf-sql schedule history 3f2a --limit 20")
 @ID
-@click.option("--limit", type=click.IntRange(1, 10_000), default=10, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many."
+)
 def history(schedule: str, limit: int) -> None:
     """Its runs, newest first: slot, status, attempts, credits, approval, result."""
     with as_owner_of("schedule", schedule) as (conn, found):
@@ -96,9 +98,13 @@ def history(schedule: str, limit: int) -> None:
 
 @click.command(epilog="\b\nExample:\n  lf-sql schedule preview 3f2a --next 5 --tz America/New_York")
 @ID
-@click.option("--next", "n", type=click.IntRange(1, 200), default=10, show_default=True)
+@click.option(
+    "--next", "n", type=click.IntRange(1, 200), default=10, show_default=True, help="How many."
+)
 @click.option("--tz", "viewer", help="The viewer's zone (yours).")
-@click.option("--days", type=click.IntRange(1, 36_600), default=31, show_default=True)
+@click.option(
+    "--days", type=click.IntRange(1, 36_600), default=31, show_default=True, help="How far ahead."
+)
 def preview(schedule: str, n: int, viewer: str | None, days: int) -> None:
     """The next slots, each with the decision the tick would make, and why. Changes nothing."""
     zone = viewer_zone(viewer)
@@ -139,7 +145,9 @@ def preview(schedule: str, n: int, viewer: str | None, days: int) -> None:
 @click.command(epilog='\b\nExample:\n  lf-sql schedule describe "0 9 * * 1-5" --tz Europe/Istanbul')
 @click.argument("expression")
 @click.option("--tz", "zone", default="UTC", show_default=True, help="Zone of the slots shown.")
-@click.option("--next", "n", type=click.IntRange(0, 200), default=5, show_default=True)
+@click.option(
+    "--next", "n", type=click.IntRange(0, 200), default=5, show_default=True, help="How many slots."
+)
 def describe(expression: str, zone: str, n: int) -> None:
     """A cron expression in plain English, with its next slots. Needs no schedule.
 

@@ -41,4 +41,9 @@ def clear(schedule: str) -> None:
     brief(row, "rotation cleared")
 
 
-group = SuggestingGroup("rotation", help="Inputs that take turns.", commands=[set_, clear])
+group = SuggestingGroup(
+    "rotation",
+    help="Inputs that take turns.",
+    epilog='\b\nExample:\n  lf-sql schedule rotation set 3f2a \'[{"tone":"dry"},{"tone":"warm"}]\'',
+    commands=[set_, clear],
+)
