@@ -6,6 +6,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+# Each worker has a server of its own; one more than there are cores, since some tests wait for the clock.
+PARALLEL := -n $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 ))) --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension clean system-demo system-test
@@ -17,7 +19,7 @@ demo: $(VENV)/.demo ## a server of its own, schedules that fire, gone again in t
 	@$(BIN)/lf-sql demo
 
 test: $(VENV)/.test $(VENV)/.npm lint ## every test: lint, then pytest with the pgTAP files
-	@$(PYTEST)
+	@$(PYTEST) $(PARALLEL)
 
 lint: $(VENV)/.test ## ruff, sqlfluff, squawk, pgspot
 	@$(BIN)/ruff check installer tests
@@ -44,7 +46,7 @@ proof: $(VENV)/.test ## the long tests: crashes, concurrency, real minutes
 	@$(PYTEST) -m slow tests
 
 test-matrix: $(VENV)/.test ## the tests on PostgreSQL 15, 16, 17 and 18 from PyPI wheels
-	@$(BIN)/python -m tests.support.matrix
+	@$(BIN)/python -m tests.support.matrix $(PARALLEL)
 
 wheel: $(VENV)/.test ## dist/*.whl
 	@$(BIN)/python -m build --wheel --outdir dist .

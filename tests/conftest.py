@@ -24,6 +24,7 @@ from tests.support.state import State, close_state, state_of
 from tests.support.without_cron import (  # noqa: F401
     pytest_collection_modifyitems,
     pytest_terminal_summary,
+    pytest_testnodedown,
 )
 
 

@@ -84,8 +84,8 @@ def test(major: int, arguments: list[str]) -> tuple[bool, str]:
 
 
 def main(arguments: list[str]) -> int:
-    majors = [int(a) for a in arguments if a.isdigit()] or sorted(WHEELS)
-    rest = [a for a in arguments if not a.isdigit()]
+    majors = [int(a) for a in arguments if a.isdigit() and int(a) in WHEELS] or sorted(WHEELS)
+    rest = [a for a in arguments if not (a.isdigit() and int(a) in WHEELS)]
     results = {major: test(major, rest) for major in majors}
     print()
     for major, (passed, last) in results.items():

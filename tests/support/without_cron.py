@@ -6,6 +6,7 @@ Anywhere else a missing pg_cron is a failure.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     out = [item for item in items if item.get_closest_marker("pg_cron")]
     items[:] = [item for item in items if not item.get_closest_marker("pg_cron")]
     config.stash[_KEY] = len(out)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["without_cron"] = len(out)
     config.hook.pytest_deselected(items=out)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Every worker of pytest-xdist collects the same tests; the process that reports collects none."""
+    left_out = getattr(node, "workeroutput", {}).get("without_cron", 0)
+    node.config.stash[_KEY] = max(left_out, node.config.stash.get(_KEY, 0))
 
 
 def pytest_terminal_summary(
