@@ -175,15 +175,15 @@ def test_its_log_is_purged_by_our_job(cron: Database) -> None:
     cron.execute(
         "insert into cron.job_run_details (jobid, runid, job_pid, database, username, command, "
         "status, start_time, end_time) "
-        "select j.jobid, n, 1, 'app', 'postgres', '', 'succeeded', "
+        "select j.jobid, 1000000 + n, 1, 'app', 'postgres', '', 'succeeded', "
         "now() - make_interval(days => n), now() - make_interval(days => n) "
         f"from cron.job as j, unnest(array[1, 40]) as n where {job(cron)}"
     )
     cron.execute(cron.value("select command from cron.job where jobname = 'purge-lf-sql-job-log'"))
     left = "select count(*) from cron.job_run_details where end_time < now() - interval '14 days'"
     assert cron.value(left) == 0
-    assert cron.value("select count(*) from cron.job_run_details where runid = 1") == 1
-    cron.execute("delete from cron.job_run_details where runid = 1")
+    assert cron.value("select count(*) from cron.job_run_details where runid = 1000001") == 1
+    cron.execute("delete from cron.job_run_details where runid = 1000001")
 
 
 def test_launcher_dead(cron: Database, line: Callable[[int], dict]) -> None:

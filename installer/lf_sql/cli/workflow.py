@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lf_sql.cli.context import emit, options
+from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.given import Json, complete
 from lf_sql.tenant import as_asked, as_owner_of, as_tenant, one
@@ -55,7 +55,7 @@ def create(title: str, definition: str | None, kind: str, workflow_id: str | Non
             [workflow_id, title, definition, kind],
         )
     if options().as_json:
-        emit([row])
+        emit_one(row)
     else:
         click.echo(row["id"])
 
@@ -70,7 +70,7 @@ def status(workflow: str, status: str) -> None:
             conn, "select w.* from public.fn_set_workflow_status(%s, %s) as w", [found.id, status]
         )
     if options().as_json:
-        emit([row])
+        emit_one(row)
     else:
         click.echo(f"{row['id']}\t{row['status']}")
 

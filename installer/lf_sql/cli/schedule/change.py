@@ -104,7 +104,7 @@ def create(workflow: str, **given: Any) -> None:
                 [row["id"]],
             ).fetchall()
     if options().as_json:
-        emit([row])
+        emit_one(row)
         return
     click.echo(row["id"])
     for slot in slots:
