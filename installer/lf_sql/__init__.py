@@ -1,3 +1,3 @@
 """lf-sql: a scheduler that lives in PostgreSQL."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
