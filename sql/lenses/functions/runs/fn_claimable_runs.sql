@@ -1,27 +1,36 @@
 -- owner: lf_sql_engine
 -- How many more runs of a schedule with a limit may start now, for the transaction that holds its
--- row in lenses.schedule_due from here on; 0 where another one has it.
+-- row in lenses.schedule_due from here on; 0 where another one has it. All that is running counts:
+-- a lease that has run out and was not reaped is in somebody's hands, who may still extend it.
+-- Looked at before the row is taken, too: a full schedule must not be kept from the tick.
 create or replace function lenses.fn_claimable_runs(p_schedule_id uuid)
 returns integer
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_free integer;
 begin
-  perform from lenses.schedule_due as d
-  where d.schedule_id = p_schedule_id
-  for no key update skip locked;
-  if not found then
-    return 0;
-  end if;
-  update lenses.schedule_due as d set due_at = d.due_at where d.schedule_id = p_schedule_id;
-  return (
+  for v_look in 1 .. 2 loop
     select coalesce(s.max_in_flight, 1000000) - (
       select count(*)
       from lenses.workflow_runs as x
       where x.schedule_id = s.id and x.status in ('pending_approval', 'pending', 'running')
-        and x.status || '' = 'running' and x.lease_expires_at > now())
+        and x.status || '' = 'running')
+    into v_free
     from lenses.workflow_schedules as s
-    where s.id = p_schedule_id);
+    where s.id = p_schedule_id;
+    exit when v_free <= 0 or v_look = 2;
+
+    perform from lenses.schedule_due as d
+    where d.schedule_id = p_schedule_id
+    for no key update skip locked;
+    if not found then
+      return 0;
+    end if;
+    update lenses.schedule_due as d set due_at = d.due_at where d.schedule_id = p_schedule_id;
+  end loop;
+  return v_free;
 end
 $$;

@@ -30,7 +30,7 @@ begin
   if pg_column_size(p_result) > 400 then
     perform lenses.fn_check_json(p_result, 'p_result', 1048576, 64, 50000);
   end if;
-  if p_spent_credits < 0 or p_spent_credits >= 100000000000000 then
+  if p_spent_credits < 0 or round(p_spent_credits, 4) >= 100000000000000 then
     raise exception 'p_spent_credits must be 0 or more, and finite, not %', p_spent_credits
       using errcode = '22023', hint = 'Give what this attempt has spent.';
   end if;

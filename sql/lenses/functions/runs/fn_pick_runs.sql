@@ -2,10 +2,10 @@
 -- Up to p_limit pending runs, locked, by priority, then age, then slot; what others hold is passed
 -- over. A schedule with a limit is a queue of its own: its row in lenses.schedule_due is taken
 -- first (and written, so that a stale snapshot is a serialization failure), then its running runs
--- are counted, those with an expired lease aside; hence no two claims pass the limit together, and
--- its runs start in order. A row at a time by a cursor, since each lock decides about the
--- next, and the queue is read no further than the claim goes. The planner's switches: statistics of
--- a queue are always wrong, its index always right.
+-- are counted; hence no two claims pass the limit together, and its runs start in order: behind one
+-- that somebody holds, none. A row at a time by a cursor, since each lock decides about the next,
+-- and the queue is read no further than the claim goes; what decides is asked again as the row is
+-- locked. The planner's switches: statistics of a queue are always wrong, its index always right.
 create or replace function lenses.fn_pick_runs(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -20,6 +20,8 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_known uuid[] := array[]::uuid[];
+  v_left integer[] := array[]::integer[];
   v_full uuid[] := array[]::uuid[];
   c_queue cursor for
     select r.id, r.schedule_id, s.max_in_flight
@@ -35,15 +37,11 @@ declare
     order by r.priority desc, r.created_at, r.scheduled_for, r.id;
   c_tries constant integer := 16;
   v_picked uuid[] := array[]::uuid[];
-  v_known uuid[];
-  v_left integer[];
   v_at integer;
   v_blocked integer;
   v_next record;
 begin
   for v_round in 1 .. 2 loop
-    v_known := array[]::uuid[];
-    v_left := array[]::integer[];
     v_blocked := 0;
     open c_queue;
     while cardinality(v_picked) < p_limit loop
@@ -52,9 +50,9 @@ begin
       continue when v_round = 2 and v_next.id = any (v_picked);
       v_at := null;
       if v_next.max_in_flight is not null then
+        exit when v_round = 1 and v_blocked >= c_tries;
         v_at := array_position(v_known, v_next.schedule_id);
         if v_at is null then
-          exit when v_round = 1 and v_blocked >= c_tries;
           v_known := v_known || v_next.schedule_id;
           v_at := cardinality(v_known);
           v_left[v_at] := lenses.fn_claimable_runs(v_next.schedule_id);
@@ -66,23 +64,29 @@ begin
       end if;
       perform from lenses.workflow_runs as r
       where r.id = v_next.id and r.status || '' = 'pending'
+        and (r.available_at is null or r.available_at <= now())
+        and (not r.needs_approval or exists (
+          select from agents.team_runs as t
+          where t.workflow_run_id = r.id and t.approval_status = 'approved'))
       for no key update skip locked;
       if found then
         v_picked := v_picked || v_next.id;
-        if v_at is not null then
-          v_left[v_at] := v_left[v_at] - 1;
-        end if;
+      end if;
+      if v_at is not null then
+        v_left[v_at] := case when found then v_left[v_at] - 1 else 0 end;
       end if;
     end loop;
     close c_queue;
     exit when cardinality(v_picked) >= p_limit or v_blocked < c_tries;
 
     -- Many of the first are held up by their schedules' limits: leave out all that are full.
-    v_full := v_known || array(
+    v_full := array(
+      select k.id from unnest(v_known, v_left) as k (id, free) where k.free <= 0
+      union
       select x.schedule_id
       from lenses.workflow_runs as x
       inner join lenses.workflow_schedules as s on s.id = x.schedule_id
-      where x.status = 'running' and x.lease_expires_at > now()
+      where x.status = 'running' and x.schedule_id <> all (v_known)
       group by x.schedule_id, s.max_in_flight
       having count(*) >= s.max_in_flight);
   end loop;

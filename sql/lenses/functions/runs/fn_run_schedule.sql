@@ -20,6 +20,9 @@ begin
   from lenses.fn_evaluate_slots(
     array[row(v_schedule.id, null, now(), false, null)::lenses.slot_candidate], now(), 'manual'
   ) as d;
+  if not found then
+    perform lenses.fn_require_schedule(p_schedule_id);
+  end if;
   if v_decision.decision is distinct from 'dispatch' then
     raise exception 'the run is refused: %', v_decision.reason
       using errcode = '22023',
