@@ -56,6 +56,26 @@ def test_behind_a_run_that_somebody_holds_none_of_a_limited_schedule_starts(
         assert claimed(other) == [first]
 
 
+def test_a_limit_that_is_new_counts_the_claims_before_it(committed: None, world: World) -> None:
+    schedule = world.make_schedule(approval_policy=NO_APPROVAL)
+    world.run(schedule)
+    world.run(schedule)
+    with world.db.another() as first, world.db.another() as editing, world.db.another() as other:
+        with first.transaction():
+            assert len(claimed(first)) == 1
+            pid = editing.value("select pg_backend_pid()")
+            editing.pgconn.send_query_params(
+                b'update lenses.workflow_schedules set queue_policy = \'{"mode": "serial"}\' '
+                b"where id = $1",
+                [str(schedule).encode()],
+            )
+            blocked = "select cardinality(pg_blocking_pids(%s)) > 0"
+            wait_until(lambda: other.value(blocked, [pid]))
+        answers = list(iter(editing.pgconn.get_result, None))
+        assert [answer.command_status for answer in answers] == [b"UPDATE 1"]
+        assert claimed(other) == []
+
+
 def test_no_claim_passes_over_a_limited_run_that_may_start(committed: None, world: World) -> None:
     head = world.run(priority=10)
     limited = world.run(world.make_schedule(**SERIAL), priority=9)
@@ -94,8 +114,8 @@ def test_a_run_put_off_meanwhile_is_not_taken(committed: None, world: World) -> 
             wait_until(lambda: world.db.value(blocked, [pid]))
             assert [run.id for run in world.claim("mine")] == [put_off]
             assert world.fail(put_off, "mine")
-        while (result := waiting.pgconn.get_result()) is not None:
-            assert result.get_value(0, 0) == f"{{{limited}}}".encode()
+        answers = list(iter(waiting.pgconn.get_result, None))
+        assert [answer.get_value(0, 0) for answer in answers] == [f"{{{limited}}}".encode()]
     assert world.row(put_off).status == "pending"
 
 

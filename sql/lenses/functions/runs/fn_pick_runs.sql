@@ -68,6 +68,9 @@ begin
         and (not r.needs_approval or exists (
           select from agents.team_runs as t
           where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+        and (v_at is not null or not exists (
+          select from lenses.workflow_schedules as s
+          where s.id = v_next.schedule_id and s.max_in_flight is not null))
       for no key update skip locked;
       if found then
         v_picked := v_picked || v_next.id;

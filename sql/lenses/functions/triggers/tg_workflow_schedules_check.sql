@@ -21,6 +21,14 @@ begin
     v_old := old;
   end if;
   new := lenses.fn_check_schedule(new, v_old);
+  if v_old.max_in_flight is null and new.max_in_flight is not null then
+    -- Claims of a schedule without a limit are counted by nobody: they end before it gets one.
+    perform from lenses.workflow_runs as r
+    where r.schedule_id = v_old.id and r.status in ('pending_approval', 'pending', 'running')
+      and r.status || '' = 'pending'
+    order by r.id
+    for no key update;
+  end if;
   if tg_op = 'UPDATE' and new.updated_at = old.updated_at
     and (new.due_at is not distinct from old.due_at
       or new.next_run_at is distinct from old.next_run_at) then
