@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,10 +28,12 @@ class Clock:
 
 
 @pytest.fixture
-def clock(tmp_path: Path) -> Clock:
-    for folder in (tmp_path, *tmp_path.parents[:2]):
+def clock() -> Iterator[Clock]:
+    """In a folder that the server's own user may look into."""
+    with tempfile.TemporaryDirectory(prefix="lf-clock-") as name:
+        folder = Path(name)
         folder.chmod(0o755)
-    return Clock(tmp_path / "clock")
+        yield Clock(folder / "clock")
 
 
 @pytest.fixture

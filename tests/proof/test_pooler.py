@@ -6,6 +6,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -70,11 +71,11 @@ def test_ticks_beside_a_client_that_sets_things(port: int, db: Database) -> None
     thread.start()
     try:
         with connect(through(port, db)) as conn:
-            for minute in range(100):
+            began = conn.value("select date_trunc('minute', now())")
+            for minute in range(1, 101):
                 conn.execute(
-                    "select lenses.fn_dispatch_scheduled_workflows("
-                    "date_trunc('minute', now()) + make_interval(mins => %s))",
-                    [minute + 1],
+                    "select lenses.fn_dispatch_scheduled_workflows(%s)",
+                    [began + timedelta(minutes=minute)],
                 )
                 conn.execute("call lenses.sp_dispatch_tick()")
     finally:
