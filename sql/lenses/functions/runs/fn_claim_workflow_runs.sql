@@ -44,6 +44,8 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set jit = off
@@ -69,7 +71,42 @@ begin
   ) then
     perform lenses.fn_reap_runs(now());
   end if;
-  v_ids := lenses.fn_pick_runs(least(coalesce(p_limit, 1), 500));
+  -- One run at a time is how most executors claim: the first free run of a schedule without a limit
+  -- is locked as the queue is read. It stands if, asked anew, no run with a limit comes before it.
+  if p_limit = 1 then
+    select h.id
+    into v_id
+    from (
+      select r.id
+      from lenses.workflow_runs as r
+      left join lenses.workflow_schedules as s on s.id = r.schedule_id
+      where r.status = 'pending'
+        and (r.available_at is null or r.available_at <= now())
+        and (not r.needs_approval or exists (
+          select from agents.team_runs as t
+          where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+        and s.max_in_flight is null
+      order by r.priority desc, r.created_at, r.scheduled_for, r.id
+      limit 1
+      for no key update of r skip locked
+    ) as h;
+    if v_id is not null and v_id = (
+      select case when s.max_in_flight is null then r.id end
+      from lenses.workflow_runs as r
+      left join lenses.workflow_schedules as s on s.id = r.schedule_id
+      where r.status = 'pending'
+        and (r.available_at is null or r.available_at <= now())
+        and (not r.needs_approval or exists (
+          select from agents.team_runs as t
+          where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+        and (r.id = v_id or s.max_in_flight is not null)
+      order by r.priority desc, r.created_at, r.scheduled_for, r.id
+      limit 1
+    ) then
+      v_ids := array[v_id];
+    end if;
+  end if;
+  v_ids := coalesce(v_ids, lenses.fn_pick_runs(least(coalesce(p_limit, 1), 500)));
   if v_ids = '{}' then
     return;
   end if;
