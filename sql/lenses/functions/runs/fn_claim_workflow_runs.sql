@@ -55,6 +55,8 @@ as $$
 declare
   v_ids uuid[];
   v_id uuid;
+  v_is_lost boolean;
+  v_is_guess boolean;
 begin
   if (p_worker_id ~ '\S' and char_length(p_worker_id) <= 200) is not true
     or (p_lease > interval '0' and p_lease <= interval '1 day') is false
@@ -65,69 +67,68 @@ begin
     raise exception 'p_limit must not be negative, but is %', p_limit
       using errcode = '22023', hint = 'Claim as many runs as you can work on at once.';
   end if;
-  if exists (
-    select from lenses.workflow_runs as r
-    where r.status = 'running' and r.lease_expires_at <= now()
-  ) then
+  -- One run at a time is how most executors claim: the first run of a schedule without a limit that
+  -- nobody holds is locked as the queue is read. It is a guess, which the update judges anew.
+  for v_look in 1 .. 2 loop
+    select
+      exists (
+        select from lenses.workflow_runs as r
+        where r.status = 'running' and r.lease_expires_at <= now()),
+      case when p_limit = 1 then (
+        select r.id
+        from lenses.workflow_runs as r
+        left join lenses.workflow_schedules as s on s.id = r.schedule_id
+        where r.status = 'pending'
+          and (r.available_at is null or r.available_at <= now())
+          and s.max_in_flight is null
+        order by r.priority desc, r.created_at, r.scheduled_for, r.id
+        limit 1
+        for no key update of r skip locked) end
+    into v_is_lost, v_id;
+    exit when not v_is_lost or v_look = 2;
     perform lenses.fn_reap_runs(now());
-  end if;
-  -- One run at a time is how most executors claim: the first free run of a schedule without a limit
-  -- is locked as the queue is read. It stands if, asked anew, no run with a limit comes before it.
-  if p_limit = 1 then
-    select h.id
-    into v_id
-    from (
-      select r.id
-      from lenses.workflow_runs as r
-      left join lenses.workflow_schedules as s on s.id = r.schedule_id
-      where r.status = 'pending'
-        and (r.available_at is null or r.available_at <= now())
-        and (not r.needs_approval or exists (
-          select from agents.team_runs as t
-          where t.workflow_run_id = r.id and t.approval_status = 'approved'))
-        and s.max_in_flight is null
-      order by r.priority desc, r.created_at, r.scheduled_for, r.id
-      limit 1
-      for no key update of r skip locked
-    ) as h;
-    if v_id is not null and v_id = (
-      select case when s.max_in_flight is null then r.id end
-      from lenses.workflow_runs as r
-      left join lenses.workflow_schedules as s on s.id = r.schedule_id
-      where r.status = 'pending'
-        and (r.available_at is null or r.available_at <= now())
-        and (not r.needs_approval or exists (
-          select from agents.team_runs as t
-          where t.workflow_run_id = r.id and t.approval_status = 'approved'))
-        and (r.id = v_id or s.max_in_flight is not null)
-      order by r.priority desc, r.created_at, r.scheduled_for, r.id
-      limit 1
-    ) then
-      v_ids := array[v_id];
-    end if;
-  end if;
-  v_ids := coalesce(v_ids, lenses.fn_pick_runs(least(coalesce(p_limit, 1), 500)));
-  if v_ids = '{}' then
-    return;
-  end if;
+  end loop;
+  v_is_guess := v_id is not null;
+  loop
+    v_ids := case
+      when v_is_guess then array[v_id]
+      else lenses.fn_pick_runs(least(coalesce(p_limit, 1), 500)) end;
+    foreach v_id in array v_ids loop
+      return query
+      update lenses.workflow_runs as r
+      set status = 'running', worker_id = p_worker_id, attempt = r.attempt + 1,
+        started_at = now(), lease_expires_at = now() + coalesce(p_lease, interval '5 minutes'),
+        last_event_seq = r.last_event_seq + 1
+      where r.id = v_id
+        and (not v_is_guess or (
+          -- A guess stands if it is approved, still without a limit, and behind no run with one.
+          (not r.needs_approval or exists (
+            select from agents.team_runs as t
+            where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+          and v_id = (
+            select case when s.max_in_flight is null then q.id end
+            from lenses.workflow_runs as q
+            left join lenses.workflow_schedules as s on s.id = q.schedule_id
+            where q.status = 'pending'
+              and (q.available_at is null or q.available_at <= now())
+              and (q.id = v_id or s.max_in_flight is not null)
+            order by q.priority desc, q.created_at, q.scheduled_for, q.id
+            limit 1)))
+      returning r.*, (
+        select v.definition
+        from lenses.workflow_versions as v
+        where v.workflow_id = r.workflow_id and v.version = r.workflow_version);
+      v_is_guess := v_is_guess and not found;
+    end loop;
+    exit when not v_is_guess;
+    v_is_guess := false;
+  end loop;
   insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload)
   select
-    r.lenser_id, r.id, r.last_event_seq + 1, 'run.started', jsonb_build_object(
-      'from', 'pending', 'status', 'running', 'attempt', r.attempt + 1, 'worker_id', p_worker_id)
+    r.lenser_id, r.id, r.last_event_seq, 'run.started', jsonb_build_object(
+      'from', 'pending', 'status', r.status, 'attempt', r.attempt, 'worker_id', p_worker_id)
   from lenses.workflow_runs as r
   where r.id = any (v_ids);
-  foreach v_id in array v_ids loop
-    return query
-    update lenses.workflow_runs as r
-    set status = 'running', worker_id = p_worker_id, attempt = r.attempt + 1, started_at = now(),
-      lease_expires_at = now() + coalesce(p_lease, interval '5 minutes'),
-      last_event_seq = r.last_event_seq + 1
-    where r.id = v_id
-    returning r.*, (
-      select v.definition
-      from lenses.workflow_versions as v
-      where v.workflow_id = r.workflow_id and v.version = r.workflow_version);
-  end loop;
 end
 $$;
 
