@@ -67,8 +67,9 @@ begin
     raise exception 'p_limit must not be negative, but is %', p_limit
       using errcode = '22023', hint = 'Claim as many runs as you can work on at once.';
   end if;
-  -- One run at a time is how most executors claim: the first run of a schedule without a limit that
-  -- nobody holds is locked as the queue is read. It is a guess, which the update judges anew.
+  -- One run at a time is how most executors claim: the first run that nobody holds is locked as the
+  -- queue is read, up to the first of a schedule with a limit. It is a guess, which the update asks
+  -- about anew.
   for v_look in 1 .. 2 loop
     select
       exists (
@@ -76,12 +77,19 @@ begin
         where r.status = 'running' and r.lease_expires_at <= now()),
       case when p_limit = 1 then (
         select r.id
-        from lenses.workflow_runs as r
-        left join lenses.workflow_schedules as s on s.id = r.schedule_id
-        where r.status = 'pending'
-          and (r.available_at is null or r.available_at <= now())
-          and s.max_in_flight is null
-        order by r.priority desc, r.created_at, r.scheduled_for, r.id
+        from (
+          select
+            q.id, q.priority, q.created_at, q.scheduled_for,
+            count(*) filter (where s.max_in_flight is not null) over (
+              order by q.priority desc, q.created_at, q.scheduled_for, q.id rows unbounded preceding
+            ) as limited
+          from lenses.workflow_runs as q
+          left join lenses.workflow_schedules as s on s.id = q.schedule_id
+          where q.status = 'pending' and (q.available_at is null or q.available_at <= now())
+        ) as h
+        inner join lenses.workflow_runs as r on r.id = h.id and r.status || '' = 'pending'
+        where h.limited < 1
+        order by h.priority desc, h.created_at, h.scheduled_for, h.id
         limit 1
         for no key update of r skip locked) end
     into v_is_lost, v_id;
@@ -101,19 +109,13 @@ begin
         last_event_seq = r.last_event_seq + 1
       where r.id = v_id
         and (not v_is_guess or (
-          -- A guess stands if it is approved, still without a limit, and behind no run with one.
-          (not r.needs_approval or exists (
+          (r.available_at is null or r.available_at <= now())
+          and (not r.needs_approval or exists (
             select from agents.team_runs as t
             where t.workflow_run_id = r.id and t.approval_status = 'approved'))
-          and v_id = (
-            select case when s.max_in_flight is null then q.id end
-            from lenses.workflow_runs as q
-            left join lenses.workflow_schedules as s on s.id = q.schedule_id
-            where q.status = 'pending'
-              and (q.available_at is null or q.available_at <= now())
-              and (q.id = v_id or s.max_in_flight is not null)
-            order by q.priority desc, q.created_at, q.scheduled_for, q.id
-            limit 1)))
+          and not exists (
+            select from lenses.workflow_schedules as s
+            where s.id = r.schedule_id and s.max_in_flight is not null)))
       returning r.*, (
         select v.definition
         from lenses.workflow_versions as v

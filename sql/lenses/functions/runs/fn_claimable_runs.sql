@@ -2,14 +2,17 @@
 -- How many more runs of a schedule with a limit may start now, for the transaction that holds its
 -- row in lenses.schedule_due from here on; 0 where another one has it. All that is running counts:
 -- a lease that has run out and was not reaped is in somebody's hands, who may still extend it.
--- Looked at before the row is taken, too: a full schedule must not be kept from the tick.
+-- Looked at before the row is taken, too: a full schedule must not be kept from the tick. The status
+-- is a variable so that the index by schedule serves, never that of all leases.
 create or replace function lenses.fn_claimable_runs(p_schedule_id uuid)
 returns integer
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
+  c_running constant text := 'running';
   v_free integer;
 begin
   for v_look in 1 .. 2 loop
@@ -17,7 +20,7 @@ begin
       select count(*)
       from lenses.workflow_runs as x
       where x.schedule_id = s.id and x.status in ('pending_approval', 'pending', 'running')
-        and x.status || '' = 'running')
+        and x.status = c_running)
     into v_free
     from lenses.workflow_schedules as s
     where s.id = p_schedule_id;
