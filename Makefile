@@ -21,12 +21,14 @@ demo: $(VENV)/.demo ## a server of its own, schedules that fire, gone again in t
 test: $(VENV)/.test $(VENV)/.npm lint ## every test: lint, then pytest with the pgTAP files
 	@$(PYTEST) $(PARALLEL)
 
-lint: $(VENV)/.test ## ruff, sqlfluff, squawk, pgspot
+lint: $(VENV)/.test ## ruff, sqlfluff, squawk, pgspot, hadolint, shellcheck
 	@$(BIN)/ruff check installer tests
 	@$(BIN)/ruff format --check --quiet installer tests
 	@$(BIN)/sqlfluff lint --disable-progress-bar --processes -1 --nocolor --quiet sql
 	@out=$$($(BIN)/squawk --config .squawk.toml sql/migrations/*.sql 2>&1) || { echo "$$out"; exit 1; }
 	@$(BIN)/python -m tests.support.spot
+	@$(BIN)/hadolint docker/Dockerfile
+	@$(BIN)/shellcheck .ci/run docker/entrypoint.sh tests/support/*.sh
 
 lint-supabase: $(VENV)/.test ## Supabase's own linter, over a database like Supabase's
 	@bash tests/support/npm-install.sh $(VENV)/supabase tests/supabase/package.json

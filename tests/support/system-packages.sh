@@ -14,7 +14,7 @@ need() { for p in "$@"; do have "$p" || want+=("$p"); done; }
 # The version that the distribution has (or the newest that is installed already).
 major() {
   local m
-  m=$(ls /usr/lib/postgresql 2>/dev/null | grep -E '^[0-9]+$' | sort -n | tail -n 1)
+  m=$(find /usr/lib/postgresql -maxdepth 1 -name '[0-9]*' -printf '%f\n' 2>/dev/null | sort -n | tail -n 1)
   if [ -z "$m" ]; then
     m=$(apt-cache depends postgresql 2>/dev/null | sed -nE 's/.*Depends: postgresql-([0-9]+)$/\1/p' | head -n 1)
   fi
