@@ -156,6 +156,9 @@ def test_an_expired_lease_does_not_count_and_the_run_comes_back(world: World) ->
         ("w", 1, "0", "p_lease"),
         ("w", 1, "-1 minute", "p_lease"),
         ("w", 1, "25 hours", "p_lease"),
+        ("w", 1, "120 months -3599 days", "p_lease"),
+        ("w", 1, "-1 month 30 days 1 second", "p_lease"),
+        ("w", 1, "178000000 years", "p_lease"),
     ],
 )
 def test_refuses_nonsense(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID
 
+import psycopg
+import pytest
 from psycopg.types.json import Jsonb
 
 from tests.dispatch.conftest import NO_APPROVAL
@@ -16,10 +19,50 @@ ROOMY = {
     "approval_policy": NO_APPROVAL,
     "queue_policy": {"mode": "parallel", "maxConcurrency": 100},
 }
+LIMIT = 'update lenses.workflow_schedules set queue_policy = \'{"mode": "serial"}\' where id = %s'
 
 
 def claimed(conn: Database, limit: int = 1) -> list[UUID]:
     return conn.column("select id from lenses.fn_claim_workflow_runs('other', %s)", [limit])
+
+
+def sent(conn: Database, query: str) -> int:
+    """Sends a query and does not wait for its answer; the process that works on it."""
+    conn.pgconn.send_query(query.encode())
+    return conn.info.backend_pid
+
+
+def answered(conn: Database) -> list[tuple[int, str]]:
+    """Rows and error of each answer to what was sent."""
+    answers = iter(conn.pgconn.get_result, None)
+    return [(answer.ntuples, answer.error_message.decode()) for answer in answers]
+
+
+def blocked(conn: Database, pid: int) -> bool:
+    return bool(conn.value("select cardinality(pg_blocking_pids(%s)) > 0", [pid]))
+
+
+@pytest.fixture
+def pausing(world: World) -> Iterator[None]:
+    """Whoever sets lf_test.pause to a run's id waits for advisory lock 77 the second time he looks at it."""
+    world.db.execute(
+        """
+        create function lenses.fn_pause(p_id uuid) returns boolean language plpgsql cost 1 as $$
+        begin
+          if current_setting('lf_test.pause', true) = p_id::text then
+            perform set_config('lf_test.pause', p_id::text || ' once', false);
+          elsif current_setting('lf_test.pause', true) = p_id::text || ' once' then
+            perform pg_advisory_lock_shared(77), pg_advisory_unlock_shared(77);
+          end if;
+          return true;
+        end $$
+        """
+    )
+    policy = "alter policy workflow_runs_engine_all on lenses.workflow_runs using"
+    world.db.execute(f"{policy} (lenses.fn_pause(id))")
+    yield
+    world.db.execute(f"{policy} (true)")
+    world.db.execute("drop function lenses.fn_pause")
 
 
 def test_a_heartbeat_that_commits_after_the_lease_keeps_the_limit(
@@ -63,17 +106,65 @@ def test_a_limit_that_is_new_counts_the_claims_before_it(committed: None, world:
     with world.db.another() as first, world.db.another() as editing, world.db.another() as other:
         with first.transaction():
             assert len(claimed(first)) == 1
-            pid = editing.value("select pg_backend_pid()")
-            editing.pgconn.send_query_params(
-                b'update lenses.workflow_schedules set queue_policy = \'{"mode": "serial"}\' '
-                b"where id = $1",
-                [str(schedule).encode()],
-            )
-            blocked = "select cardinality(pg_blocking_pids(%s)) > 0"
-            wait_until(lambda: other.value(blocked, [pid]))
-        answers = list(iter(editing.pgconn.get_result, None))
-        assert [answer.command_status for answer in answers] == [b"UPDATE 1"]
+            pid = sent(editing, LIMIT.replace("%s", f"'{schedule}'"))
+            wait_until(lambda: blocked(other, pid))
+        assert answered(editing) == [(0, "")]
         assert claimed(other) == []
+
+
+def test_a_limit_that_comes_as_a_claim_locks_its_runs_holds(
+    committed: None, world: World, pausing: None
+) -> None:
+    """The claim of two has seen no limit; it comes to the second run as the limit is there."""
+    schedule = world.make_schedule(approval_policy=NO_APPROVAL)
+    first, second = world.run(schedule), world.run(schedule)
+    with world.db.another() as editing, world.db.another() as claiming:
+        claiming.execute("select set_config('lf_test.pause', %s, false)", [str(second)])
+        world.db.execute("select pg_advisory_lock(77)")
+        with editing.transaction():
+            editing.execute(LIMIT, [schedule])
+            pid = sent(claiming, "select from lenses.fn_claim_workflow_runs('other', 2)")
+            wait_until(lambda: blocked(editing, pid))
+        assert claimed(editing) == [first]
+        world.db.execute("select pg_advisory_unlock(77)")
+        assert answered(claiming) == [(0, "")]
+    assert world.row(second).status == "pending"
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_a_claim_with_a_snapshot_from_before_a_limit_fails(
+    committed: None, world: World, level: str, limit: int
+) -> None:
+    schedule = world.make_schedule(approval_policy=NO_APPROVAL)
+    world.run(schedule)
+    with world.db.another() as old:
+        old.execute(f"begin isolation level {level}")
+        old.execute("select count(*) from lenses.workflow_schedules")
+        world.db.execute(LIMIT, [schedule])
+        unseen = world.run(schedule, priority=9)
+        assert world.claimed() == [unseen]
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            claimed(old, limit)
+        old.execute("rollback")
+
+
+def test_a_run_that_comes_as_a_limit_is_set_waits_for_it(committed: None, world: World) -> None:
+    schedule = world.make_schedule(approval_policy=NO_APPROVAL)
+    first = world.run(schedule)
+    with world.db.another() as editing, world.db.another() as adding:
+        with editing.transaction():
+            editing.execute(LIMIT, [schedule])
+            pid = sent(
+                adding,
+                "insert into lenses.workflow_runs (workflow_id, schedule_id) "
+                f"values ('{world.workflow}', '{schedule}')",
+            )
+            wait_until(lambda: blocked(editing, pid))
+            assert claimed(world.db, 10) == []
+        assert answered(adding) == [(0, "")]
+        assert claimed(editing) == [first]
+        assert claimed(world.db, 10) == []
 
 
 def test_no_claim_passes_over_a_limited_run_that_may_start(committed: None, world: World) -> None:
@@ -106,17 +197,71 @@ def test_a_run_put_off_meanwhile_is_not_taken(committed: None, world: World) -> 
     with world.db.another() as lock, world.db.another() as waiting:
         with lock.transaction():
             lock.execute("lock table lenses.schedule_due in share mode")
-            pid = waiting.value("select pg_backend_pid()")
-            waiting.pgconn.send_query(
-                b"select array_agg(id) from lenses.fn_claim_workflow_runs('other', 2)"
-            )
-            blocked = "select cardinality(pg_blocking_pids(%s)) > 0"
-            wait_until(lambda: world.db.value(blocked, [pid]))
+            pid = sent(waiting, "select from lenses.fn_claim_workflow_runs('other', 2)")
+            wait_until(lambda: blocked(world.db, pid))
             assert [run.id for run in world.claim("mine")] == [put_off]
             assert world.fail(put_off, "mine")
-        answers = list(iter(waiting.pgconn.get_result, None))
-        assert [answer.get_value(0, 0) for answer in answers] == [f"{{{limited}}}".encode()]
+        assert answered(waiting) == [(1, "")]
+    assert world.row(limited).status == "running"
     assert world.row(put_off).status == "pending"
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_a_run_cancelled_meanwhile_does_not_keep_the_next(
+    committed: None, world: World, limit: int
+) -> None:
+    schedule = world.make_schedule(**SERIAL)
+    first, second = world.run(schedule), world.run(schedule)
+    with world.db.another() as lock, world.db.another() as waiting:
+        with lock.transaction():
+            lock.execute("lock table lenses.schedule_due in share mode")
+            pid = sent(waiting, f"select from lenses.fn_claim_workflow_runs('other', {limit})")
+            wait_until(lambda: blocked(world.db, pid))
+            assert world.cancel(first)
+        assert answered(waiting) == [(1, "")]
+    assert world.row(second).status == "running"
+
+
+def test_a_claim_that_reaps_holds_but_what_it_takes(committed: None, world: World) -> None:
+    policies = world.policies(retry={"maxRetries": 3, "backoffMs": 0})
+    lost = world.run(priority=9, policies=policies)
+    assert len(world.claim("dead")) == 1
+    world.let_lease_expire(lost)
+    free = world.run()
+    with world.db.another() as other:
+        with world.db.transaction():
+            assert world.claimed() == [lost]
+            assert claimed(other) == [free]
+
+
+@pytest.mark.parametrize(
+    "reaping",
+    [
+        "select from lenses.fn_claim_workflow_runs('other', 1)",
+        "select lenses.fn_dispatch_scheduled_workflows()",
+        "select lenses.fn_reap_workflow_runs()",
+    ],
+)
+def test_what_reaps_does_not_wait_for_a_claim(committed: None, world: World, reaping: str) -> None:
+    """A lost run of a schedule that would halt, while a claim of the same schedule is held open."""
+    schedule = world.make_schedule(**ROOMY, failure_policy=Jsonb({"mode": "halt"}))
+    policies = world.policies(retry={"maxRetries": 0}, failure={"mode": "halt"})
+    lost, held = (world.run(schedule, policies=policies) for _ in range(2))
+    assert [run.id for run in world.claim("dead")] == [lost]
+    with world.db.another() as other:
+        with world.db.transaction():
+            assert world.claimed() == [held]
+            other.execute(
+                "update lenses.workflow_runs set lease_expires_at = now() - interval '1 second' "
+                "where id = %s",
+                [lost],
+            )
+            other.execute("set lock_timeout = '10s'")
+            other.execute(reaping)
+            assert world.complete(held)
+        assert world.row(lost).status == "running"
+        assert other.value("select lenses.fn_reap_workflow_runs()") == 1
+    assert world.row(lost).status == "timed_out"
 
 
 def test_blocked_schedules_do_not_hide_one_with_room(world: World) -> None:

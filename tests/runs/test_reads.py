@@ -63,6 +63,21 @@ def test_a_call_reads_its_own_run(world: World, crowd: list[UUID], call: str) ->
         assert read <= MANY
 
 
+@pytest.mark.parametrize("limit", [1, 2])
+def test_a_claim_needs_no_statistics(committed: None, world: World, limit: int) -> None:
+    world.db.execute(
+        "insert into lenses.workflow_runs (workflow_id, priority, created_at, policies) "
+        "select %s, %s, now() - n * interval '1 millisecond', "
+        '\'{"approval_policy": {"requiresApproval": false}}\' from generate_series(1, %s) as n',
+        [world.workflow, next(URGENCIES), OTHERS],
+    )
+    with world.db.transaction():
+        before = reads(world)
+        assert len(world.claim(limit=limit)) == limit
+        read = reads(world) - before
+        assert read <= MANY
+
+
 def test_a_claim_reads_the_head_of_the_queue(world: World, queue: None) -> None:
     with world.db.transaction():
         before = reads(world)

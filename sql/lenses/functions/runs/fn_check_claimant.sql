@@ -3,7 +3,7 @@
 create or replace function lenses.fn_check_claimant(p_worker_id text, p_lease interval)
 returns void
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -13,7 +13,10 @@ begin
       using errcode = '22023',
         hint = 'Take a name that is new with each start of the process, such as host and pid.';
   end if;
-  if p_lease <= interval '0' or p_lease > interval '1 day' then
+  -- Added to an instant, too: as intervals, months and days that cancel out are equal to few.
+  if p_lease <= interval '0' or p_lease > interval '1 day'
+    or now() + p_lease <= now() or now() + p_lease > now() + interval '1 day'
+  then
     raise exception 'p_lease must be more than nothing and at most a day, not "%"', p_lease
       using errcode = '22023', hint = 'Take a short lease and extend it by heartbeats.';
   end if;

@@ -48,6 +48,7 @@ set enable_bitmapscan = off
 set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set enable_material = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
@@ -59,7 +60,8 @@ declare
   v_is_guess boolean;
 begin
   if (p_worker_id ~ '\S' and char_length(p_worker_id) <= 200) is not true
-    or (p_lease > interval '0' and p_lease <= interval '1 day') is false
+    or (p_lease > interval '0' and p_lease <= interval '1 day'
+      and now() + p_lease > now() and now() + p_lease <= now() + interval '1 day') is false
   then
     perform lenses.fn_check_claimant(p_worker_id, p_lease);
   end if;
@@ -72,10 +74,8 @@ begin
   -- about anew.
   for v_look in 1 .. 2 loop
     select
-      exists (
-        select from lenses.workflow_runs as r
-        where r.status = 'running' and r.lease_expires_at <= now()),
-      case when p_limit = 1 then (
+      l.is_lost,
+      case when p_limit = 1 and not (l.is_lost and v_look = 1) then (
         select r.id
         from (
           select
@@ -92,7 +92,14 @@ begin
         order by h.priority desc, h.created_at, h.scheduled_for, h.id
         limit 1
         for no key update of r skip locked) end
-    into v_is_lost, v_id;
+    into v_is_lost, v_id
+    from (
+      select exists (
+        select from lenses.workflow_runs as r
+        where r.status = 'running' and r.lease_expires_at <= now()
+      ) as is_lost
+      offset 0
+    ) as l;
     exit when not v_is_lost or v_look = 2;
     perform lenses.fn_reap_runs(now());
   end loop;
@@ -134,4 +141,4 @@ begin
 end
 $$;
 
-comment on function lenses.fn_claim_workflow_runs(text, integer, interval) is 'Takes up to p_limit (500 at most) pending runs that are available, by priority, then age, and gives them to p_worker_id as running for p_lease (a day at most): the columns of lenses.workflow_runs, then the workflow''s definition. No claim goes beyond a schedule''s limit. The run belongs to the worker until the lease ends: heartbeat, complete or fail before. LISTEN lf_workflow_runs instead of polling. 22023: a worker id, limit or lease that makes no sense.';
+comment on function lenses.fn_claim_workflow_runs(text, integer, interval) is 'Takes up to p_limit (500 at most) pending runs that are available, by priority, then age, and gives them to p_worker_id as running for p_lease (a day at most): the columns of lenses.workflow_runs, then the workflow''s definition. No claim goes beyond a schedule''s limit. The run belongs to the worker until the lease ends: heartbeat, complete or fail before. Commit before the work begins: what a claim holds, others wait for or pass over. LISTEN lf_workflow_runs instead of polling. 22023: a worker id, limit or lease that makes no sense.';

@@ -5,7 +5,8 @@
 -- are counted; hence no two claims pass the limit together, and its runs start in order: behind one
 -- that somebody holds, none. A row at a time by a cursor, since each lock decides about the next,
 -- and the queue is read no further than the claim goes; what decides is asked again as the row is
--- locked. The planner's switches: statistics of a queue are always wrong, its index always right.
+-- locked or, of limits, once all are. The planner's switches: statistics of a queue are always
+-- wrong, its index always right.
 create or replace function lenses.fn_pick_runs(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -68,15 +69,18 @@ begin
         and (not r.needs_approval or exists (
           select from agents.team_runs as t
           where t.workflow_run_id = r.id and t.approval_status = 'approved'))
-        and (v_at is not null or not exists (
-          select from lenses.workflow_schedules as s
-          where s.id = v_next.schedule_id and s.max_in_flight is not null))
       for no key update skip locked;
       if found then
         v_picked := v_picked || v_next.id;
-      end if;
-      if v_at is not null then
-        v_left[v_at] := case when found then v_left[v_at] - 1 else 0 end;
+        if v_at is not null then
+          v_left[v_at] := v_left[v_at] - 1;
+        end if;
+      elsif v_at is not null and exists (
+        select from lenses.workflow_runs as r
+        where r.id = v_next.id and r.status || '' = 'pending'
+          and (r.available_at is null or r.available_at <= now())
+      ) then
+        v_left[v_at] := 0;
       end if;
     end loop;
     close c_queue;
@@ -93,6 +97,14 @@ begin
       group by x.schedule_id, s.max_in_flight
       having count(*) >= s.max_in_flight);
   end loop;
-  return v_picked;
+
+  -- Asked once all are locked, which a new limit waits for: none is uncounted under a limit.
+  return array(
+    select r.id
+    from unnest(v_picked) with ordinality as p (id, place)
+    inner join lenses.workflow_runs as r on r.id = p.id
+    left join lenses.workflow_schedules as s on s.id = r.schedule_id
+    where s.max_in_flight is null or r.schedule_id = any (v_known)
+    order by p.place);
 end
 $$;

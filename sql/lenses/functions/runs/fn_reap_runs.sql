@@ -27,8 +27,9 @@ begin
     held as materialized (
       select s.id
       from lenses.workflow_schedules as s
+      inner join lenses.schedule_due as d on d.schedule_id = s.id
       where s.id in (select l.schedule_id from late as l)
-      for no key update skip locked
+      for no key update of s, d skip locked
     )
 
     select r.*
@@ -66,8 +67,9 @@ begin
     held as materialized (
       select s.id
       from lenses.workflow_schedules as s
+      inner join lenses.schedule_due as d on d.schedule_id = s.id
       where s.id in (select l.schedule_id from late as l)
-      for no key update skip locked
+      for no key update of s, d skip locked
     ),
 
     locked as materialized (

@@ -21,13 +21,21 @@ begin
     v_old := old;
   end if;
   new := lenses.fn_check_schedule(new, v_old);
-  if v_old.max_in_flight is null and new.max_in_flight is not null then
-    -- Claims of a schedule without a limit are counted by nobody: they end before it gets one.
-    perform from lenses.workflow_runs as r
-    where r.schedule_id = v_old.id and r.status in ('pending_approval', 'pending', 'running')
-      and r.status || '' = 'pending'
-    order by r.id
-    for no key update;
+  if tg_op = 'UPDATE' and v_old.max_in_flight is null and new.max_in_flight is not null then
+    -- Claims of a schedule without a limit are counted by nobody: they end before it gets one. New
+    -- runs wait for the edit; a claim whose snapshot is from before it meets rows that were written.
+    perform from lenses.workflow_schedules as s where s.id = v_old.id for update;
+    update lenses.workflow_runs as r
+    set status = r.status
+    from (
+      select q.id
+      from lenses.workflow_runs as q
+      where q.schedule_id = v_old.id and q.status in ('pending_approval', 'pending', 'running')
+        and q.status || '' = 'pending'
+      order by q.id
+      for no key update
+    ) as p
+    where r.id = p.id;
   end if;
   if tg_op = 'UPDATE' and new.updated_at = old.updated_at
     and (new.due_at is not distinct from old.due_at
