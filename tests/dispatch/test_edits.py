@@ -141,6 +141,59 @@ def test_the_choice_at_resume_holds_for_this_once(house: House) -> None:
     assert len(list(house.missed(schedule))) == 2
 
 
+@pytest.mark.parametrize(
+    ("queue_policy", "condition"),
+    [
+        ({"mode": "serial"}, None),
+        ({"mode": "parallel", "maxConcurrency": 3, "onOverlap": "queue"}, None),
+        ({"mode": "parallel"}, {"/last_24h_stats/failed": {"lt": 1000}}),
+    ],
+)
+def test_the_choice_at_resume_holds_over_many_passes(
+    house: House, queue_policy: dict[str, Any], condition: dict[str, Any] | None
+) -> None:
+    """Own onMissed is skip; what waits for another pass, or for an earlier run, stays chosen."""
+    first = past(house, "61 minutes")
+    schedule = house.make_schedule(
+        "* * * * *",
+        next_run_at=first,
+        queue_policy={**queue_policy, "onMissed": "skip"},
+        pre_dispatch_condition=condition,
+    )
+    pause(house, schedule, "61 minutes")
+    house.set(schedule, is_active=True, missed_override="backfill")
+    now = house.db.value("select now()")
+    for _ in range(70):
+        now += timedelta(seconds=1)
+        house.tick(now)
+        for run in house.runs(schedule):
+            if run.status == "pending":
+                house.end(run.id)
+    assert house.missed(schedule) == []
+    assert house.slots(schedule)[:61] == [first + timedelta(minutes=n) for n in range(61)]
+
+
+def test_the_choice_at_resume_holds_beyond_the_cap(house: House) -> None:
+    first = past(house, "250 minutes")
+    policy = {"mode": "parallel", "maxBackfill": 1000}
+    schedule = house.make_schedule("* * * * *", next_run_at=first, queue_policy=policy)
+    pause(house, schedule, "250 minutes")
+    house.set(schedule, is_active=True, missed_override="backfill")
+    now = house.db.value("select now()")
+    for minute in range(4):
+        house.tick(now + timedelta(seconds=minute))
+    assert house.missed(schedule) == []
+    assert house.slots(schedule)[:250] == [first + timedelta(minutes=n) for n in range(250)]
+
+
+def test_a_choice_at_resume_ends_with_the_next_pause(house: House) -> None:
+    schedule = house.make_schedule("* * * * *", next_run_at=past(house, "30 minutes"))
+    pause(house, schedule, "31 minutes")
+    house.set(schedule, is_active=True, missed_override="backfill")
+    house.set(schedule, is_active=False, paused_at=house.db.value("select now()"))
+    assert house.schedule(schedule).missed_override is None
+
+
 def test_missed_grace_does_not_count_at_a_resume(house: House) -> None:
     """A slot of this very minute has passed during the pause: late, though within the grace."""
     slot = past(house, "0 minutes")

@@ -126,6 +126,16 @@ def test_spread_over_two_ticks_goes_on_where_it_was(house: House) -> None:
     assert [run.available_at for run in late] == [now + timedelta(seconds=k) for k in range(120)]
 
 
+def test_spread_keeps_its_step_where_no_slot_on_time_follows(house: House) -> None:
+    policy = queue("spread", spreadWindowMs=1_000_000, maxBackfill=1000)
+    schedule = house.make_schedule("*/5 * * * *", queue_policy=policy)
+    now = at(5 * 249 + 3)
+    for minute in range(4):
+        house.tick(now + timedelta(minutes=minute))
+    starts = [run.available_at for run in house.runs(schedule) if run.metadata == {"missed": True}]
+    assert starts == [now + timedelta(seconds=4 * k) for k in range(250)]
+
+
 @pytest.mark.parametrize("policy", ["skip", "run_once", "backfill", "spread"])
 def test_a_gap_of_twenty_days_costs_bounded_rows(house: House, policy: str) -> None:
     schedule = house.make_schedule("* * * * *", queue_policy=queue(policy, maxBackfill=1_000_000))

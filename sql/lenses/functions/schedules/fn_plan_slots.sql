@@ -102,7 +102,7 @@ begin
   v_plan.next_slot := v_slot;
   v_plan.next_due_at := case when v_slot is not null then v_due end;
   if v_due <= p_now and v_slot is not null then
-    select greatest(v_plan.seen_until, d.last_slot) into v_plan.seen_until
+    select greatest(v_plan.seen_until, v_seen, d.last_slot) into v_plan.seen_until
     from lenses.fn_slots_due_before(
       p_schedule, greatest(v_seen, v_slot - interval '1 microsecond'), p_now) as d;
   end if;

@@ -89,6 +89,9 @@ begin
     end if;
   else
     new.due_at := null;
+    if v_old.is_active then
+      new.missed_override := null;
+    end if;
     if new.paused_until is not null and new.paused_at is null then
       new.paused_at := v_now;
     end if;
