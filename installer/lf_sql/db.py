@@ -56,6 +56,11 @@ def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Conn
             "the connection string cannot be read",
             "write it as postgresql://user@host:5432/database or 'host=... dbname=... user=...'",
         ) from None
+    except UnicodeEncodeError:
+        raise LfSqlError(
+            "the connection string is not UTF-8",
+            "write it in UTF-8, or other bytes of a URL as %XX: --dsn, LF_SQL_DSN or DATABASE_URL",
+        ) from None
     extra: dict[str, Any] = {"application_name": application_name}
     if "connect_timeout" not in given and "PGCONNECT_TIMEOUT" not in os.environ:
         extra["connect_timeout"] = 10

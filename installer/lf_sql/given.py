@@ -27,12 +27,31 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d|w|y)")
 
 
 def duration(text: str) -> timedelta | None:
-    """`90m`, `1h30m`, `2 d`; None where it is none."""
+    """`90m`, `1h30m`, `2 d`; None where it is none, the longest there is where it is longer."""
     text = text.strip().lower()
     rest = _PART.sub("", text).strip()
     if not text or rest:
         return None
-    return timedelta(seconds=sum(float(m[1]) * UNITS[m[2]] for m in _PART.finditer(text)))
+    try:
+        return timedelta(seconds=sum(float(m[1]) * UNITS[m[2]] for m in _PART.finditer(text)))
+    except OverflowError:
+        return timedelta.max
+
+
+def is_utf8(text: str) -> bool:
+    """Whether it can be sent: bytes of an argument that are no UTF-8 arrive as lone surrogates."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+class Text(click.types.StringParamType):
+    """Text that the database can take; the type of every option and argument without another."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = super().convert(value, param, ctx)
+        if not is_utf8(text):
+            what = "it" if param and param.name == "dsn" else repr(text)  # a DSN has a password
+            self.fail(f"{what} is not UTF-8: write it in UTF-8", param, ctx)
+        return text
 
 
 class Duration(click.ParamType):
@@ -71,11 +90,15 @@ class Instant(click.ParamType):
         if isinstance(value, datetime):
             return value
         found = duration(str(value))
-        if found is not None:
-            return datetime.now(UTC) + self.sign * found
         try:
+            if found is not None:
+                return (datetime.now(UTC) + self.sign * found).astimezone()
             return datetime.fromisoformat(str(value).strip()).astimezone()
         except (ValueError, OverflowError, OSError):
+            if found is not None:
+                self.fail(
+                    f"{value} is too far from now: write a shorter one, or a time", param, ctx
+                )
             self.fail(f"{value!r} is no time: write 2026-12-01T09:00Z, or 2h, 3d", param, ctx)
 
 
@@ -98,6 +121,8 @@ class Json(click.ParamType):
             self.fail("this JSON is nested too deep", param, ctx)
         except ValueError as error:
             self.fail(f"this is no JSON: {error}", param, ctx)
+        if not is_utf8(text):
+            self.fail(f"{text!r} is not UTF-8: write it in UTF-8", param, ctx)
         return text
 
 

@@ -16,6 +16,7 @@ import click
 
 from lf_sql import db
 from lf_sql.db import Connection, require_installed
+from lf_sql.given import Text
 
 __all__ = [
     "Options",
@@ -50,9 +51,15 @@ def options() -> Options:
 
 
 def adopt(command: click.Command) -> click.Command:
-    """Give a command, and all below it, the shared options: they may stand before or after it."""
+    """Give a command, and all below it, the shared options: they may stand before or after it.
+
+    Text that no database could take is refused as wrong usage, before anything is done.
+    """
     names = {param.name for param in command.params}
     command.params += [option for option in _shared() if option.name not in names]
+    for param in command.params:
+        if param.type is click.STRING:
+            param.type = Text()
     if isinstance(command, click.Group):
         for child in command.commands.values():
             adopt(child)

@@ -13,7 +13,7 @@ from lf_sql.cli.context import acting, emit, note, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
-from lf_sql.given import complete
+from lf_sql.given import complete, is_utf8
 from lf_sql.progress import progress
 from lf_sql.tenant import as_asked, as_owner_of, as_tenant, find, installed, one
 
@@ -154,6 +154,8 @@ def import_(
     """A calendar from an .ics file, or from a country's public holidays."""
     if (file is None) == (country is None):
         raise click.UsageError("either FILE.ics or --country")
+    if file is not None and not name and not is_utf8(file.stem):
+        raise click.UsageError(f"{file.name!r} is not UTF-8: name the calendar with --name")
     span = public_holidays.years(years, date.today())
     if file is not None:
         with progress(f"reading {file.name}"):
