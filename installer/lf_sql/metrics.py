@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -60,9 +61,13 @@ def families(rows: list[Mapping[str, Any]]) -> Iterator[Metric]:
 
 
 def serve(
-    host: str, port: int, connect: Callable[[], Connection], ready: Callable[[int], None]
+    host: str,
+    port: int,
+    connect: Callable[[], Connection],
+    ready: Callable[[int], None],
+    stop: threading.Event,
 ) -> None:
-    """Answer GET /metrics (and /) until interrupted; a fresh connection each time."""
+    """Answer GET /metrics (and /) until `stop` is set; a fresh connection each time."""
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
     import psycopg
@@ -97,4 +102,8 @@ def serve(
         raise LfSqlError(f"cannot listen on {host}:{port}: {error.strerror}") from None
     with server:
         ready(server.server_address[1])
-        server.serve_forever()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            stop.wait()
+        finally:
+            server.shutdown()

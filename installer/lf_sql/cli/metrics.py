@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import threading
 
 import click
 
@@ -36,17 +38,15 @@ def command(listen: str | None) -> None:
     with installed():
         metrics.client()
     dsn = options().dsn
-    signal.signal(signal.SIGTERM, _stop)
-    try:
+    # An event, not an exception: one that is raised while something is let go of is lost.
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    with contextlib.suppress(KeyboardInterrupt):
         metrics.serve(
             host,
             int(port),
             lambda: db.connect(dsn, application_name="lf-sql metrics"),
             lambda found: note(f"listening on http://{host}:{found}/metrics"),
+            stop,
         )
-    except KeyboardInterrupt:
-        note("stopped")
-
-
-def _stop(*_: object) -> None:
-    raise KeyboardInterrupt
+    note("stopped")
