@@ -225,3 +225,12 @@ def test_no_link_across_tenants(what: str, rooms: Database) -> None:
     except psycopg.Error as error:
         state = error.sqlstate or ""
     assert state in ("23503", "22023", "42501", "left out")
+
+
+@pytest.mark.parametrize("count", [-1, -(2**31)])
+@pytest.mark.parametrize("name", sorted(set(PAGES) - {"fn_get_gateway_cron_runs"}))
+def test_no_page_is_smaller_than_none(name: str, count: int, rooms: Database) -> None:
+    with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+        call_as(rooms, ALICE, name, **{PAGES[name]: count})
+    assert str(count) in (caught.value.diag.message_primary or "")
+    assert " 1 to " in (caught.value.diag.message_hint or "")

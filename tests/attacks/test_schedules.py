@@ -68,6 +68,9 @@ def test_its_owner_may_lower_it_and_operators_may_raise_it(rooms: Database) -> N
         f"calendar_id = '{BOB.calendar}'",
         f"workflow_id = '{BOB.workflow}'",
         f"lenser_id = '{BOB.lenser}'",
+        "created_at = 'infinity'",
+        "created_at = '-infinity'",
+        "due_at = 'infinity'",
     ],
 )
 @pytest.mark.parametrize("seq", ["", ", dispatch_seq = dispatch_seq + 1"])
@@ -78,6 +81,39 @@ def test_no_update_goes_unchecked(change: str, seq: str, rooms: Database) -> Non
             f"update lenses.workflow_schedules set {change}{seq} where id = %s", [ALICE.schedule]
         )
     assert caught.value.sqlstate in ("22023", "23503", "42501")
+
+
+def test_the_anchor_and_the_next_slot_stay_together(rooms: Database) -> None:
+    """Of an interval without start_at: its slots count from created_at cut to the minute."""
+    rooms.execute("set local role service_role")
+    changed = "update lenses.workflow_schedules set {} where id = %s returning *"
+    since = (
+        "extract(epoch from next_run_at - date_trunc('minute', created_at))::integer %% 3600 as rest, "
+        "next_run_at > now() and next_run_at <= now() + interval '1 hour' as is_next, "
+        "(select d.due_at from lenses.schedule_due as d where d.schedule_id = id) = next_run_at as is_due"
+    )
+    for change in (
+        "schedule_type = 'interval', interval_ms = 3600000, cron_expr = null",
+        "created_at = '2020-01-01 00:17:42+00'",
+        "description = 'another'",
+        "created_at = created_at + interval '20 minutes'",
+    ):
+        rooms.execute(changed.format(change), [ALICE.schedule])
+        row = rooms.row(
+            f"select {since} from lenses.workflow_schedules where id = %s", [ALICE.schedule]
+        )
+        assert row == (0, True, True), change
+    # with a start, or by cron, created_at anchors nothing: an explicit slot stays
+    for change in (
+        "start_at = '2020-01-01 00:05+00'",
+        "schedule_type = 'cron', interval_ms = null, cron_expr = '0 9 * * *'",
+    ):
+        rooms.execute(changed.format(change), [ALICE.schedule])
+        kept = rooms.row(
+            changed.format("next_run_at = '2030-01-01 09:00+00'"), [ALICE.schedule]
+        ).next_run_at
+        row = rooms.row(changed.format("created_at = now()"), [ALICE.schedule])
+        assert row.next_run_at == kept
 
 
 def test_the_due_index_follows_whatever_is_written(rooms: Database) -> None:

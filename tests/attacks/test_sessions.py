@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from tests.attacks.rpcs import CALLS, arguments, call
+from tests.cron.test_parse import HINTS, PARSE
+from tests.cron.vectors import refusal
 from tests.support.database import Database
 from tests.support.setups import acting
 from tests.support.tenants import ALICE
@@ -103,3 +106,54 @@ def test_the_tick_writes_the_same(session: str, rooms: Database) -> None:
                 )
             )
     assert written[0] == written[1]
+
+
+@pytest.fixture
+def old_session(house: Database) -> Iterator[Database]:
+    """A backslash in '...' escapes here, and nothing has been compiled yet."""
+    house.execute(f"alter database {house.dbname} set standard_conforming_strings = off")
+    with house.another() as conn:
+        assert conn.value("show standard_conforming_strings") == "off"
+        yield conn
+
+
+def test_the_cron_language_has_no_escapes(old_session: Database, house: Database) -> None:
+    valid = "select lenses.fn_cron_is_valid(%s)"
+    assert old_session.value(valid, ["0 9 * * *"])
+    for expression in [e for e, _ in HINTS] + [
+        "1\n2 * * * *",
+        "0\v* * * *",
+        "*x * * * *",
+        "s * * * *",
+        "é 1",
+    ]:
+        assert not old_session.value(valid, [expression])
+        here, there = (refusal(conn, PARSE, (expression,)) for conn in (old_session, house))
+        assert here and there, expression
+        assert here.diag.message_primary == there.diag.message_primary
+        assert here.diag.message_hint == there.diag.message_hint
+
+
+def test_every_call_works_where_backslashes_escape(old_session: Database) -> None:
+    """Saving a schedule among them."""
+    for name in CALLS:
+        answers(old_session, name, {})
+
+
+def test_what_is_checked_with_patterns_is_where_backslashes_escape(old_session: Database) -> None:
+    value = r'{"a": "[[[[\\\"[[[["}'
+    check = "select lenses.fn_check_json(%s, 'value', 1000, 3, 100)"
+    old_session.execute(check, [value])
+    for worker in ("s", "\\", "w 1"):
+        old_session.execute("select lenses.fn_check_claimant(%s, null)", [worker])
+        old_session.execute("select agents.fn_check_worker(%s, null, null)", [worker])
+        assert old_session.rows("select * from lenses.fn_claim_workflow_runs(%s)", [worker]) == []
+    for blank in (" ", "\t\n"):
+        for query in (
+            "select lenses.fn_check_claimant(%s, null)",
+            "select agents.fn_check_worker(%s, null, null)",
+            "select lenses.fn_claim_workflow_runs(%s)",
+            "select lenses.fn_fail_workflow_run(gen_random_uuid(), 'w', %s, null)",
+        ):
+            error = refusal(old_session, query, (blank,))
+            assert error and error.sqlstate == "22023", query

@@ -6,6 +6,7 @@ import threading
 import uuid
 from datetime import timedelta
 
+import psycopg
 import pytest
 
 from tests.gateways.conftest import NOON, Gateway
@@ -170,3 +171,11 @@ def test_the_run_carries_the_payload_of_its_moment(db: Database, gateway: Gatewa
     db.execute(TICK, [NOON])
     [run] = runs(db)
     assert (run.payload, run.operation) == ({"deep": True}, "health_probe")
+
+
+@pytest.mark.parametrize("value", ["infinity", "-infinity"])
+def test_a_cron_is_never_due_at_infinity(db: Database, gateway: Gateway, value: str) -> None:
+    cron_id = gateway.cron()
+    with pytest.raises(psycopg.errors.CheckViolation):
+        db.execute("update agents.gateway_crons set next_run_at = %s", [value])
+    assert cron(db, cron_id).next_run_at == NOON

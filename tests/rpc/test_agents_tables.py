@@ -102,3 +102,13 @@ def test_an_assignment_whose_assignee_is_gone_can_be_edited(alice: Caller) -> No
         [row.id],
     )
     assert changed.updated_at > row.updated_at
+
+
+@pytest.mark.parametrize("limit", ["NaN", "-1"])
+def test_a_limit_is_an_amount(alice: Caller, limit: str) -> None:
+    insert = "insert into agents.policies (ai_lenser_id, spending_limit_credits) values (%s, %s)"
+    with pytest.raises(psycopg.errors.CheckViolation), alice.db.transaction():
+        alice.db.execute(insert, [alice.agent(), limit])
+    alice.db.execute(insert, [alice.agent(), "99999999999999.9999"])
+    with pytest.raises(psycopg.errors.CheckViolation), alice.db.transaction():
+        alice.db.execute("update agents.policies set spending_limit_credits = %s", [limit])

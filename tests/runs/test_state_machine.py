@@ -230,3 +230,53 @@ def test_an_executor_cannot_write_the_databases_events(world: World, event: str)
     with world.refused("22023", "p_payload"):
         world.append(run, "node.done", {"x": "y" * 70_000})
     assert world.events(run)[-1] == (2, "run.started")
+
+
+ODD = [
+    ("metadata", "[]", "metadata must be an object, not []"),
+    ("metadata", '"text"', "metadata must be an object"),
+    ("metadata", "null", "metadata must be an object, not null"),
+    *(
+        (column, value, f'{column} must be an instant, not "{value}"')
+        for column in ("available_at", "lease_expires_at", "started_at", "completed_at")
+        for value in ("infinity", "-infinity")
+    ),
+]
+
+
+@pytest.mark.parametrize(("column", "value", "says"), ODD)
+@pytest.mark.parametrize("role", ["service_role", "postgres"])
+def test_no_run_takes_what_it_cannot_live_with(
+    world: World, column: str, value: str, says: str, role: str
+) -> None:
+    world.run()
+    [run] = world.claimed()
+    before = world.row(run)
+    with (
+        pytest.raises(psycopg.errors.InvalidParameterValue) as caught,
+        world.db.transaction(),
+        acting(world.db, None, role) as conn,
+    ):
+        conn.execute(f"update lenses.workflow_runs set {column} = %s where id = %s", [value, run])
+    assert says in (caught.value.diag.message_primary or "")
+    assert caught.value.diag.message_hint
+    assert world.row(run) == before
+    with world.refused("22023", says):
+        world.run(**{column: value})
+
+
+@pytest.mark.parametrize("column", ["scheduled_for", "created_at", "approval_expires_at"])
+def test_a_run_is_not_made_for_infinity(world: World, column: str) -> None:
+    with world.refused("22023", f"{column} must be an instant"):
+        world.run(world.make_schedule(), **{column: "infinity"})
+
+
+@pytest.mark.parametrize("spent", ["NaN", "-1", "-0.0001"])
+def test_nobody_spends_what_is_no_amount(world: World, spent: str) -> None:
+    run = world.run()
+    with world.refused("23514"):
+        world.db.execute("update lenses.workflow_runs set spent_credits = %s", [spent])
+    with world.refused("23514"):
+        world.run(spent_credits=spent)
+    world.db.execute("update lenses.workflow_runs set spent_credits = 99999999999999.9999")
+    assert str(world.row(run).spent_credits) == "99999999999999.9999"

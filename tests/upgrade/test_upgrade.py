@@ -155,3 +155,49 @@ def test_sequences_are_past_their_rows(place: Plant, pair: Pair) -> None:
         apply.install(conn, pair.new)
     place.drain(1)
     place.check(2)
+
+
+ODD = """
+update lenses.workflow_runs set spent_credits = 'NaN' where id in (select id from lenses.workflow_runs limit 3);
+insert into agents.ai_lensers (lenser_id) select id from lensers.profiles limit 2;
+insert into agents.policies (ai_lenser_id, spending_limit_credits)
+select id, (array['NaN', '5'])[row_number() over ()]::numeric from agents.ai_lensers;
+insert into agents.gateways (lenser_id, name) select id, 'eu' from lensers.profiles limit 1;
+insert into agents.gateway_crons (gateway_id, operation, cron_expr)
+select id, o, '*/5 * * * *' from agents.gateways, unnest(array['past', 'never', 'gone', 'fine']) as o;
+update agents.gateway_crons
+set next_run_at = (array['-infinity', 'infinity', null, '2100-01-01Z'])[array_position(array['past', 'never', 'gone', 'fine'], operation)]::timestamptz;
+insert into lenses.workflow_schedules (workflow_id, description, interval_ms)
+select id, d, 3600000 from (select id from lenses.workflows limit 1) as w, unnest(array['made', 'due']) as d;
+update lenses.workflow_schedules set created_at = 'infinity' where description = 'made';
+update lenses.workflow_schedules set due_at = 'infinity' where description = 'due';
+"""
+
+
+def test_values_that_no_row_takes_any_more_are_mended(place: Plant, pair: Pair) -> None:
+    place.fill(10)
+    place.drain(0)
+    with place.connect() as conn:
+        conn.execute(ODD)
+        slots = "select description, next_run_at from lenses.workflow_schedules where interval_ms > 0 order by 1"
+        before = conn.rows(slots)
+    with product_db.connect(place.server.dsn()) as product:
+        apply.install(product, pair.new)
+    with place.connect() as conn:
+        spent = "select distinct spent_credits::text from lenses.workflow_runs"
+        assert conn.column(spent) == ["0.0000"]
+        limits = "select spending_limit_credits from agents.policies order by 1"
+        assert conn.column(limits) == [5, None]
+        assert conn.rows(
+            "select operation, next_run_at > now() and next_run_at <= now() + interval '5 minutes' "
+            "from agents.gateway_crons order by 1"
+        ) == [("fine", False), ("gone", None), ("never", True), ("past", True)]
+        assert conn.rows(slots) == before
+        conn.execute("update lenses.workflow_schedules set description = description || '!'")
+        assert conn.rows(
+            "select s.description, s.next_run_at > now() and s.due_at = s.next_run_at and s.due_at = d.due_at as due, "
+            "s.created_at <= now() and s.next_run_at = lenses.fn_next_slot("
+            "s.cron_spec, s.timezone, s.interval_ms, s.created_at, s.start_at, s.end_at, now()) as next "
+            "from lenses.workflow_schedules as s join lenses.schedule_due as d on d.schedule_id = s.id "
+            "where s.interval_ms > 0 order by 1"
+        ) == [("due!", True, True), ("made!", True, True)]

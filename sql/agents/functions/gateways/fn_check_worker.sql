@@ -7,7 +7,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_worker_id is null or p_worker_id ~ '^\s*$' or char_length(p_worker_id) > 200 then
+  if p_worker_id is null or p_worker_id ~ '^[[:space:]]*$' or char_length(p_worker_id) > 200 then
     raise exception using errcode = '22023',
       message = format('p_worker_id must be 1 to 200 characters, not "%s"', left(p_worker_id, 60)),
       hint = 'Use a name that is new with each start of the process, such as host and pid.';

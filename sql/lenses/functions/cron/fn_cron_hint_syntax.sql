@@ -8,8 +8,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_item text := upper(left(p_item, 60) collate "C");
-  v_strange text := substring(v_item from '[^\x01-\x7f]');
-  v_short text := regexp_replace(v_item, '([A-Z]{3})[A-Z]+', '\1', 'g');
+  v_strange text := substring(v_item from E'[^\x01-\x7f]');
+  v_short text := regexp_replace(v_item, '([A-Z]{3})[A-Z]+', E'\\1', 'g');
   v_number text := substring(v_item from '[0-9]+');
   v_names constant text := '(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)';
   v_weekdays constant text := '(SUN|MON|TUE|WED|THU|FRI|SAT)';
@@ -28,7 +28,7 @@ begin
     return 'Leave the zone out of the expression and give it as the schedule''s timezone.';
   elsif v_item ~ '^@' then
     return 'Nicknames are not supported; write five fields, such as 0 0 * * * for @daily.';
-  elsif v_item ~ '\?' then
+  elsif v_item ~ '[?]' then
     return 'Write * where other schedulers take ?.';
   elsif v_item ~ '#' then
     return 'The nth weekday of a month is not supported: schedule that weekday of every week and '
@@ -43,7 +43,7 @@ begin
   elsif p_field = 3 and v_item ~ '^[0-9]+W$|^W$' then
     return 'W for the nearest working day is not supported: write the plain day, or MON-FRI in '
       'the day-of-week field, and let a calendar skip the days that should not run.';
-  elsif v_item ~ '^(H|R)(\(|/|$)' or v_item ~ '~' then
+  elsif v_item ~ '^(H|R)([(]|/|$)' or v_item ~ '~' then
     return 'Hashed and random values (H, R, ~) are not supported: choose a value; the schedule''s '
       'jitter spreads runs that would start together.';
   elsif p_field = 4 and v_short <> v_item
@@ -52,13 +52,13 @@ begin
   elsif p_field = 5 and v_short <> v_item
     and v_short ~ ('^' || v_weekdays || '(-' || v_weekdays || ')?(/[0-9]+)?$') then
     return format('Weekday names have three letters: write %s.', v_short);
-  elsif p_field <> 4 and v_short ~ ('^' || v_names || '\M') then
+  elsif p_field <> 4 and v_short ~ ('^' || v_names || '($|[^A-Z0-9_])') then
     return 'Month names belong in the fourth field.';
-  elsif p_field <> 5 and v_short ~ ('^' || v_weekdays || '\M') then
+  elsif p_field <> 5 and v_short ~ ('^' || v_weekdays || '($|[^A-Z0-9_])') then
     return 'Weekday names belong in the fifth field.';
-  elsif v_item ~ '^\*[0-9]+$|^[0-9]+\*$' then
+  elsif v_item ~ '^[*][0-9]+$|^[0-9]+[*]$' then
     return format('Write */%s for every %s, or %s alone.', v_number, v_number, v_number);
-  elsif v_item ~ '^\*\*' or v_item ~ '^\*-|-\*' then
+  elsif v_item ~ '^[*][*]' or v_item ~ '^[*]-|-[*]' then
     return 'A star stands alone or before a step, as in * or */5; ranges run from value to value.';
   elsif v_item ~ '^/[0-9]+$' then
     return format('Write */%s.', v_number);
@@ -68,7 +68,7 @@ begin
     return 'A step is a whole number from 1 on, as in */5.';
   elsif v_item ~ '^-|-$|-.*-' then
     return 'A range has two ends, as in 1-5; values are never negative.';
-  elsif v_item ~ '[0-9]\.[0-9]' or v_item ~ '^[+]' or v_item ~ '^0X|^[0-9]+E[0-9]' then
+  elsif v_item ~ '[0-9][.][0-9]' or v_item ~ '^[+]' or v_item ~ '^0X|^[0-9]+E[0-9]' then
     return 'Values are plain whole numbers.';
   elsif v_item ~ '[''"]' then
     return 'Leave the quotes away.';

@@ -29,7 +29,7 @@ begin
   end if;
   foreach v_item in array string_to_array(p_text, ',') loop
     -- no groups are captured: that would take thirty times as long
-    if v_item !~ '^(\*|([0-9]+|[A-Za-z]{3})(-([0-9]+|[A-Za-z]{3}))?)(/[0-9]+)?$' then
+    if v_item !~ '^([*]|([0-9]+|[A-Za-z]{3})(-([0-9]+|[A-Za-z]{3}))?)(/[0-9]+)?$' then
       perform lenses.fn_cron_refuse_item(p_cron_expr, p_field, v_item, 'syntax');
     end if;
     v_step_text := split_part(v_item, '/', 2);

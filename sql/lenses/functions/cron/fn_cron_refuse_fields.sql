@@ -64,9 +64,9 @@ begin
       || replace(array_to_string(p_fields[2:6], ' '), '?', '*')
     when v_count > 5 then
       'Write the five fields alone, without a command.'
-    when p_cron_expr ~ '[\n\r\v\f]' then
+    when p_cron_expr ~ E'[\n\r\x0B\f]' then
       'Only blanks and tabs separate fields, no line breaks.'
-    when p_cron_expr ~ '[^\x01-\x7f]' then
+    when p_cron_expr ~ E'[^\x01-\x7f]' then
       'Only plain ASCII blanks and tabs separate fields.'
     when p_cron_expr ~* 'second|minute|hour|day|^every' then
       'For a fixed period use an interval schedule; a cron expression has five fields.'

@@ -45,7 +45,7 @@ begin
     return;
   end if;
 
-  v_text := regexp_replace(v_text, '"(?:[^"\\]|\\.)*"', '"', 'g');
+  v_text := regexp_replace(v_text, E'"(?:[^"\\\\]|\\\\.)*"', '"', 'g');
   if replace(v_text, '.', '') ~ '[0-9]{41}' then
     raise exception using errcode = '22023',
       message = format('%s holds a number of more than 40 digits', p_name),

@@ -7,7 +7,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_worker_id is null or p_worker_id !~ '\S' or char_length(p_worker_id) > 200 then
+  if p_worker_id is null or p_worker_id !~ '[^[:space:]]' or char_length(p_worker_id) > 200 then
     raise exception 'p_worker_id must be 1 to 200 characters, not %',
       coalesce('"' || left(p_worker_id, 60) || '"', 'NULL')
       using errcode = '22023',

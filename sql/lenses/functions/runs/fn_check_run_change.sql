@@ -63,6 +63,8 @@ begin
     perform lenses.fn_check_json(p_new.context_inputs, 'context_inputs', 1048576, 64, 50000);
   end if;
 
+  perform lenses.fn_check_run_values(p_new, p_old);
+
   if p_old.status in ('completed', 'failed', 'cancelled', 'timed_out')
     and p_new.status = p_old.status
     and (p_new.attempt, p_new.worker_id, p_new.lease_expires_at, p_new.started_at,

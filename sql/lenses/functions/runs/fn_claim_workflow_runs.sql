@@ -59,7 +59,7 @@ declare
   v_is_lost boolean;
   v_is_guess boolean;
 begin
-  if (p_worker_id ~ '\S' and char_length(p_worker_id) <= 200) is not true
+  if (p_worker_id ~ '[^[:space:]]' and char_length(p_worker_id) <= 200) is not true
     or (p_lease > interval '0' and p_lease <= interval '1 day'
       and now() + p_lease > now() and now() + p_lease <= now() + interval '1 day') is false
   then

@@ -15,7 +15,7 @@ as $$
 declare
   v_run lenses.workflow_runs;
 begin
-  if p_cause is null or p_cause !~ '\S' or char_length(p_cause) > 200 then
+  if p_cause is null or p_cause !~ '[^[:space:]]' or char_length(p_cause) > 200 then
     raise exception 'p_cause must be 1 to 200 characters, not %',
       coalesce('"' || left(p_cause, 60) || '"', 'NULL')
       using errcode = '22023',

@@ -63,12 +63,14 @@ begin
     v_new.cron_spec := null;
   end if;
 
-  if not isfinite(v_new.next_run_at) or not isfinite(v_new.created_at) then
-    raise exception 'next_run_at and created_at must be finite'
+  if not isfinite(v_new.next_run_at) or not isfinite(v_new.due_at)
+    or not isfinite(v_new.created_at) then
+    raise exception 'next_run_at, due_at and created_at must be finite'
       using errcode = '22023',
-        detail = format('next_run_at is %s, created_at is %s.',
-          coalesce(v_new.next_run_at::text, 'NULL'), v_new.created_at),
-        hint = 'Give an instant, or leave next_run_at NULL and it is looked for.';
+        detail = format('next_run_at is %s, due_at is %s, created_at is %s.',
+          coalesce(v_new.next_run_at::text, 'NULL'), coalesce(v_new.due_at::text, 'NULL'),
+          v_new.created_at),
+        hint = 'Give an instant, or leave next_run_at and due_at NULL and they are looked for.';
   end if;
   if v_is_insert or v_new.timezone is distinct from p_old.timezone then
     perform lenses.fn_know_timezone(v_new.timezone);

@@ -13,6 +13,7 @@ declare
   v_workflow lenses.workflows;
   v_needs boolean;
 begin
+  perform lenses.fn_check_run_values(new, null);
   select w.* into v_workflow from lenses.workflows as w where w.id = new.workflow_id;
   if not found then
     raise exception 'workflow "%" does not exist', new.workflow_id using errcode = '23503';

@@ -50,7 +50,9 @@ begin
     new.jitter_ms
   ) is distinct from (
     v_old.schedule_type, v_old.cron_expr, v_old.interval_ms, v_old.timezone, v_old.start_at,
-    v_old.end_at, v_old.jitter_ms);
+    v_old.end_at, v_old.jitter_ms)
+    -- the anchor of an interval without start_at
+    or new.cron_expr is null and new.start_at is null and new.created_at <> v_old.created_at;
   v_is_resumed := new.is_active and v_old.paused_at is not null;
 
   if v_is_explicit then

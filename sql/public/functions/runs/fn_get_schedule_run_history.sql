@@ -25,7 +25,8 @@ declare
   v_schedule constant lenses.workflow_schedules := lenses.fn_require_schedule(p_schedule_id);
 begin
   if p_limit < 0 then
-    raise exception 'p_limit must not be negative, but is %', p_limit using errcode = '22023';
+    raise exception 'p_limit must not be negative, but is %', p_limit
+      using errcode = '22023', hint = 'Give 1 to 500.';
   end if;
   return query
   select

@@ -1,0 +1,44 @@
+-- Raises 22023 where a run that is written by hand takes a value that no run can live with; what did
+-- not change is not judged. p_old is NULL for an INSERT. Here and not in a CHECK, which each claim
+-- and completion would pay for.
+create or replace function lenses.fn_check_run_values(
+  p_new lenses.workflow_runs,
+  p_old lenses.workflow_runs
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column text;
+  v_value timestamptz;
+begin
+  if jsonb_typeof(p_new.metadata) <> 'object' and p_new.metadata is distinct from p_old.metadata then
+    raise exception 'metadata must be an object, not %', left(p_new.metadata::text, 60)
+      using errcode = '22023', hint = 'metadata.result is the run''s result; {} is none.';
+  end if;
+  select v.name, v.value into v_column, v_value
+  from (
+    values
+      ('scheduled_for', p_new.scheduled_for, p_old.scheduled_for),
+      ('available_at', p_new.available_at, p_old.available_at),
+      ('approval_expires_at', p_new.approval_expires_at, p_old.approval_expires_at),
+      ('lease_expires_at', p_new.lease_expires_at, p_old.lease_expires_at),
+      ('started_at', p_new.started_at, p_old.started_at),
+      ('completed_at', p_new.completed_at, p_old.completed_at),
+      ('created_at', p_new.created_at, p_old.created_at)
+  ) as v (name, value, old_value)
+  where not isfinite(v.value) and v.value is distinct from v.old_value
+  limit 1;
+  if found then
+    raise exception '% must be an instant, not "%"', v_column, v_value
+      using errcode = '22023',
+        hint = case v_column
+          when 'lease_expires_at' then 'Take a short lease and extend it by heartbeats.'
+          when 'created_at' then 'Leave it out and it is now.'
+          else 'Give a time, or NULL for none.'
+        end;
+  end if;
+end
+$$;
