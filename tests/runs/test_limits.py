@@ -131,6 +131,24 @@ def test_a_limit_that_comes_as_a_claim_locks_its_runs_holds(
     assert world.row(second).status == "pending"
 
 
+def test_a_limit_that_comes_as_a_claim_of_one_reads_the_queue_holds(
+    committed: None, world: World, pausing: None
+) -> None:
+    """The claim has read the first run as one without a limit; before it locks it, the limit is there."""
+    schedule = world.make_schedule(approval_policy=NO_APPROVAL)
+    first, second = world.run(schedule), world.run(schedule)
+    with world.db.another() as editing, world.db.another() as claiming:
+        claiming.execute("select set_config('lf_test.pause', %s, false)", [str(first)])
+        world.db.execute("select pg_advisory_lock(77)")
+        pid = sent(claiming, "select from lenses.fn_claim_workflow_runs('other', 1)")
+        wait_until(lambda: blocked(editing, pid))
+        editing.execute(LIMIT, [schedule])
+        assert claimed(editing) == [first]
+        world.db.execute("select pg_advisory_unlock(77)")
+        assert answered(claiming) == [(0, "")]
+    assert world.row(second).status == "pending"
+
+
 @pytest.mark.parametrize("limit", [1, 2])
 @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
 def test_a_claim_with_a_snapshot_from_before_a_limit_fails(
