@@ -74,11 +74,11 @@ union all
 select 'active_has_next', s.id, 'is active and has no next_run_at, though ' || n.slot || ' is a slot'
 from lenses.workflow_schedules as s
 left join lenses.dispatch_ticks as t on t.id = s.tick_id
+cross join lateral (select greatest(now(), t.started_at, s.updated_at) as at offset 0) as q
 cross join lateral (
   select case
     when s.is_active and s.next_run_at is null and lenses.fn_has_zone(s.timezone)
-      then lenses.fn_free_slot(
-        s, greatest(now(), t.started_at), greatest(now(), t.started_at)) end as slot
+      then lenses.fn_free_slot(s, q.at, q.at) end as slot
   offset 0
 ) as n
 where s.is_active and s.next_run_at is null and n.slot is not null

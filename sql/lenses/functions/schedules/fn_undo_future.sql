@@ -41,8 +41,11 @@ begin
     for no key update of s, d skip locked
   loop
     begin
-      perform lenses.fn_write_place(lenses.fn_undo_place(
-        v_schedule, p_now, v_first.from_at, nullif(v_first.id, p_tick_id)));
+      v_schedule := lenses.fn_undo_place(v_schedule, p_now, v_first.from_at, v_first.id);
+      if v_schedule.tick_id = p_tick_id and v_schedule.due_at <= p_now then
+        v_schedule.tick_id := null;  -- or this tick would take it for handled
+      end if;
+      perform lenses.fn_write_place(v_schedule);
     exception when others or assert_failure then
       if lenses.fn_is_server_error(sqlstate) then
         raise;

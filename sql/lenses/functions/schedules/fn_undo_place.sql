@@ -49,7 +49,7 @@ begin
   end if;
   p_schedule := lenses.fn_place_schedule(
     p_schedule, greatest(v_first - interval '1 microsecond', p_from), p_now);
-  if p_schedule.next_run_at <= p_now and p_tick_id is not null then
+  if p_schedule.next_run_at <= p_now then
     p_schedule.seen_until := p_schedule.next_run_at;
   end if;
   return p_schedule;
