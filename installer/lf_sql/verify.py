@@ -102,7 +102,7 @@ def _invariants(conn: Connection) -> list[Finding]:
 
 
 def _misplaced(conn: Connection) -> list[Finding]:
-    """Next slots that are missing or stand where no tick puts them; no broken promise, but silence."""
+    """Next slots that are missing or stand where no tick puts them."""
     there = conn.execute(
         "select 1 from pg_catalog.pg_proc as p "
         "join pg_catalog.pg_namespace as n on n.oid = p.pronamespace "

@@ -12,15 +12,15 @@ from lf_sql.given import complete
 from lf_sql.tenant import find, installed, one
 
 COLUMNS = ("resource", "id", "problem", "was", "next_run_at")
-RESOURCES = {
-    # resource: table, function for the owner, function for an operator
-    "schedule": (
-        "lenses.workflow_schedules",
-        "public.fn_recompute_schedule",
-        "lenses.fn_recompute_schedule",
-    ),
-    "gateway cron": ("agents.gateway_crons", None, "agents.fn_recompute_gateway_cron"),
+WAS = {
+    "schedule": "select s.next_run_at from lenses.workflow_schedules as s where s.id = %s",
+    "gateway cron": "select c.next_run_at from agents.gateway_crons as c where c.id = %s",
 }
+BY_OPERATOR = {
+    "schedule": "select s.next_run_at from lenses.fn_recompute_schedule(%s) as s",
+    "gateway cron": "select c.next_run_at from agents.fn_recompute_gateway_cron(%s) as c",
+}
+BY_OWNER = {"schedule": "select s.next_run_at from public.fn_recompute_schedule(%s) as s"}
 MISPLACED = "select m.resource, m.id, m.label from lenses.fn_misplaced_schedules(null) as m"
 MINE = (
     "select 'schedule' as resource, h.schedule_id as id, h.label "
@@ -72,10 +72,8 @@ def _mend(conn: Connection, row: dict[str, Any]) -> dict[str, Any]:
 def _recompute(
     conn: Connection, resource: str, row_id: Any, problem: str | None, *, as_owner: bool
 ) -> dict[str, Any]:
-    table, for_owner, for_operator = RESOURCES[resource]
-    function = for_owner if as_owner else for_operator
-    before = one(conn, f"select t.next_run_at from {table} as t where t.id = %s", [row_id])
-    after = one(conn, f"select t.next_run_at from {function}(%s) as t", [row_id])
+    before = one(conn, WAS[resource], [row_id])
+    after = one(conn, (BY_OWNER if as_owner else BY_OPERATOR)[resource], [row_id])
     return {
         "resource": resource,
         "id": row_id,

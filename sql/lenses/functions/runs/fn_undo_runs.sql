@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Instants of a schedule's open runs that a clock ahead of p_now has written: what was counted from
+-- Instants of schedules' open runs that a clock ahead of p_now has written: what was counted from
 -- there is counted from p_now. What somebody holds is left as it is.
-create or replace function lenses.fn_undo_runs(p_schedule_id uuid, p_now timestamptz)
+create or replace function lenses.fn_undo_runs(p_schedule_ids uuid[], p_now timestamptz)
 returns void
 language plpgsql
 security definer
@@ -11,7 +11,7 @@ begin
   with open as materialized (
     select r.id, greatest(r.created_at, r.started_at) - p_now as ahead
     from lenses.workflow_runs as r
-    where r.schedule_id = p_schedule_id
+    where r.schedule_id = any (p_schedule_ids)
       and r.status in ('pending_approval', 'pending', 'running')
       and greatest(r.created_at, r.started_at) > p_now + interval '1 minute'
       and greatest(r.available_at, r.lease_expires_at, r.approval_expires_at) > p_now

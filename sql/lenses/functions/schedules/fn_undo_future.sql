@@ -1,12 +1,12 @@
 -- owner: lf_sql_engine
 -- A tick whose start lies ahead of p_now came by a wrong clock. What it put off is put back: next slots,
 -- retries, what it had late or dropped; slots that have a run keep it. At most p_limit schedules a
--- call; the ticks are marked once none is left. Where the clock was never wrong it is one look into
--- an index. A step of less than a minute is none: no slot is put off by it.
+-- call, set-wise, where that fails row by row; the ticks are marked once none is left. Where the
+-- clock was never wrong it is one look into an index. A step of less than a minute is none.
 create or replace function lenses.fn_undo_future(
   p_tick_id bigint,
   p_now timestamptz,
-  p_limit integer default 10000
+  p_limit integer default 5000
 )
 returns integer
 language plpgsql
@@ -19,8 +19,9 @@ declare
     where t.started_at > p_now + interval '1 minute' and t.undone_at is null
       and t.id < p_tick_id);
   v_first record;
-  v_schedule lenses.workflow_schedules;
-  v_undone integer := 0;
+  v_ids uuid[];
+  v_suspect_ids uuid[] := '{}';
+  v_id uuid;
 begin
   if v_false_ids = '{}' then
     return 0;
@@ -32,32 +33,34 @@ begin
   order by t.id
   limit 1;
 
-  for v_schedule in
-    select s.*
+  v_ids := array(
+    select s.id
     from lenses.workflow_schedules as s
     inner join lenses.schedule_due as d on d.schedule_id = s.id and d.lenser_id = s.lenser_id
     where s.tick_id = any (v_false_ids)
     limit p_limit
-    for no key update of s, d skip locked
-  loop
+    for no key update of s, d skip locked);
+  begin
+    perform lenses.fn_undo_batch(v_ids, p_tick_id, p_now, v_first.from_at, v_first.id);
+  exception when others or assert_failure then
+    if lenses.fn_is_server_error(sqlstate) then
+      raise;
+    end if;
+    v_suspect_ids := v_ids;
+  end;
+  foreach v_id in array v_suspect_ids loop
     begin
-      v_schedule := lenses.fn_undo_place(v_schedule, p_now, v_first.from_at, v_first.id);
-      if v_schedule.tick_id = p_tick_id and v_schedule.due_at <= p_now then
-        v_schedule.tick_id := null;  -- or this tick would take it for handled
-      end if;
-      perform lenses.fn_write_place(v_schedule);
+      perform lenses.fn_undo_batch(array[v_id], p_tick_id, p_now, v_first.from_at, v_first.id);
     exception when others or assert_failure then
       if lenses.fn_is_server_error(sqlstate) then
         raise;
       end if;
       raise warning 'lf-sql: schedule % stays where a clock that was ahead has put it: % %',
-        v_schedule.id, sqlstate, sqlerrm;
+        v_id, sqlstate, sqlerrm;
       update lenses.workflow_schedules as s
       set tick_id = null, dispatch_seq = s.dispatch_seq + 1
-      where s.id = v_schedule.id;
+      where s.id = v_id;
     end;
-    perform lenses.fn_undo_runs(v_schedule.id, p_now);
-    v_undone := v_undone + 1;
   end loop;
 
   if not exists (
@@ -66,7 +69,7 @@ begin
     perform agents.fn_undo_gateway_crons(p_now, v_first.from_at);
     update lenses.dispatch_ticks as t set undone_at = p_now where t.id = any (v_false_ids);
   end if;
-  return v_undone;
+  return cardinality(v_ids);
 end
 $$;
 
