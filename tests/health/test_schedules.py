@@ -165,6 +165,29 @@ def test_zone_data_changed_since_the_slot_was_computed(
     assert "ZONE_CHANGED" not in health(code=0).of(schedule)
 
 
+def test_a_clock_that_was_ahead_is_forgotten_once_it_is_right(
+    db: Database, health: Health, schedule: uuid.UUID, ticking: Tick
+) -> None:
+    db.execute("select lenses.fn_dispatch_scheduled_workflows(now() + interval '3 hours')")
+    lines = health(code=1)
+    assert lines.check("worker")["label"] == "clock"
+    assert set(lines.of(schedule)) >= {"PARKED"}
+    ticking()
+    lines = health(code=0)
+    assert lines.check("worker")["label"] == "ok"
+    assert lines.of(schedule) == {}
+
+
+def test_a_workflow_that_is_gone(
+    db: Database, health: Health, schedule: uuid.UUID, ticking: Tick
+) -> None:
+    db.execute("set session_replication_role = replica")
+    db.execute("delete from lenses.workflows")
+    db.execute("reset session_replication_role")
+    line = health(code=1).of(schedule)["PARENT_GONE"]
+    assert "workflow" in line["detail"]
+
+
 def test_a_zone_that_has_left_the_server(
     db: Database, health: Health, schedule: uuid.UUID, ticking: Tick
 ) -> None:
