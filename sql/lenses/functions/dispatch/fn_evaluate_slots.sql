@@ -1,9 +1,10 @@
 -- owner: lf_sql_engine
 -- The one judge of slots: tick, preview, backfill and run-now ask here. Set-wise; writes nothing.
 -- p_mode: tick; preview (looks at runs as they are now, in every row); backfill (no overlap guard);
--- manual (slot NULL: guards 0, 3 and 5 only). A parent that is gone (rows deleted past the
--- foreign keys) is a reason too: no slot passes unseen, and none without its calendar or gates. Guards in their order, the first that says no names the
+-- manual (slot NULL: guards 0, 3 and 5 only). Guards in their order, the first that says no names the
 -- reason; a condition is asked once a schedule, and only where the guards before it let a slot pass.
+-- A parent that is gone (rows deleted past the foreign keys) is a reason too: no slot passes unseen,
+-- and none without its calendar or gates.
 -- The planner settings keep the plan to index look-ups, however its estimates fall.
 create or replace function lenses.fn_evaluate_slots(
   p_candidates lenses.slot_candidate[],

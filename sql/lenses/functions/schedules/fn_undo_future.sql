@@ -67,7 +67,11 @@ begin
     select from lenses.workflow_schedules as s where s.tick_id = any (v_false_ids)
   ) then
     perform agents.fn_undo_gateway_crons(p_now, v_first.from_at);
-    update lenses.dispatch_ticks as t set undone_at = p_now where t.id = any (v_false_ids);
+    update lenses.dispatch_ticks as t
+    set undone_at = p_now
+    where t.id in (
+      select u.id from lenses.dispatch_ticks as u
+      where u.id = any (v_false_ids) for no key update skip locked);
   end if;
   return cardinality(v_ids);
 end
