@@ -154,15 +154,38 @@ def test_a_workflow_that_is_not_active(
 
 
 def test_zone_data_changed_since_the_slot_was_computed(
-    db: Database, health: Health, owner: Tenant, ticking: Tick
+    db: Database, health: Health, owner: Tenant, ticking: Tick, lf: Command
 ) -> None:
     schedule = make_schedule(
         db, make_workflow(db, owner), cron_expr="30 9 * * *", timezone="Europe/Istanbul"
     )
     db.execute("update lenses.workflow_schedules set next_run_at = next_run_at + interval '1 hour'")
     line = health(code=1).of(schedule)["ZONE_CHANGED"]
-    db.execute(line["advice"])
+    lf(*line["advice"].removeprefix("lf-sql ").split())
     assert "ZONE_CHANGED" not in health(code=0).of(schedule)
+
+
+def test_a_clock_that_was_ahead_is_forgotten_once_it_is_right(
+    db: Database, health: Health, schedule: uuid.UUID, ticking: Tick
+) -> None:
+    db.execute("select lenses.fn_dispatch_scheduled_workflows(now() + interval '3 hours')")
+    lines = health(code=1)
+    assert lines.check("worker")["label"] == "clock"
+    assert set(lines.of(schedule)) >= {"PARKED"}
+    ticking()
+    lines = health(code=0)
+    assert lines.check("worker")["label"] == "ok"
+    assert lines.of(schedule) == {}
+
+
+def test_a_workflow_that_is_gone(
+    db: Database, health: Health, schedule: uuid.UUID, ticking: Tick
+) -> None:
+    db.execute("set session_replication_role = replica")
+    db.execute("delete from lenses.workflows")
+    db.execute("reset session_replication_role")
+    line = health(code=1).of(schedule)["PARENT_GONE"]
+    assert "workflow" in line["detail"]
 
 
 def test_a_zone_that_has_left_the_server(

@@ -3,6 +3,8 @@
 -- p_mode: tick; preview (looks at runs as they are now, in every row); backfill (no overlap guard);
 -- manual (slot NULL: guards 0, 3 and 5 only). Guards in their order, the first that says no names the
 -- reason; a condition is asked once a schedule, and only where the guards before it let a slot pass.
+-- A parent that is gone (rows deleted past the foreign keys) is a reason too: no slot passes unseen,
+-- and none without its calendar or gates.
 -- The planner settings keep the plan to index look-ups, however its estimates fall.
 create or replace function lenses.fn_evaluate_slots(
   p_candidates lenses.slot_candidate[],
@@ -38,7 +40,11 @@ begin
       a.gates as assignment_gates,
       k.name as calendar_name,
       case
+        when w.status is null then 'workflow_missing'
         when w.status <> 'active' then 'workflow_not_active'
+        when s.workflow_assignment_id is not null and a.id is null then 'assignment_missing'
+        when s.calendar_id is not null and c.slot is not null and k.name is null
+          then 'calendar_missing'
         when s.calendar_id is not null and c.slot is not null
           and coalesce(
             ((c.slot at time zone k.timezone)::date = any (k.dates)) = (k.kind = 'skip_dates'),
@@ -62,12 +68,12 @@ begin
         case when c.slot is not null then nullif(r.pre_dispatch_condition, '{}') end as condition
       from lenses.workflow_schedules as r where r.id = c.schedule_id offset 0
     ) as s
-    cross join lateral (
+    left join lateral (
       select r.kind, r.status, r.version
       from lenses.workflows as r where r.id = s.workflow_id offset 0
-    ) as w
+    ) as w on true
     left join lateral (
-      select r.assignee_id, r.assignee_type, r.approval_policy -> 'gates' as gates
+      select r.id, r.assignee_id, r.assignee_type, r.approval_policy -> 'gates' as gates
       from agents.workflow_assignments as r where r.id = s.workflow_assignment_id offset 0
     ) as a on true
     left join lateral (
@@ -163,6 +169,9 @@ begin
     d.decision,
     d.reason,
     case d.reason
+      when 'workflow_missing' then 'validation_failed'
+      when 'assignment_missing' then 'validation_failed'
+      when 'calendar_missing' then 'validation_failed'
       when 'workflow_not_active' then 'paused'
       when 'calendar' then 'skipped_calendar'
       when 'condition_failed' then
@@ -176,6 +185,10 @@ begin
       else 'dispatched'
     end,
     case d.reason
+      when 'workflow_missing' then 'workflow ' || d.workflow_id || ' is gone'
+      when 'assignment_missing'
+        then 'workflow assignment ' || d.workflow_assignment_id || ' is gone'
+      when 'calendar_missing' then 'calendar ' || d.calendar_id || ' is gone'
       when 'calendar' then d.calendar_name
       when 'condition_failed' then d.failure
       when 'assignee_missing' then d.assignee_type || ' ' || d.assignee_id || ' is gone'

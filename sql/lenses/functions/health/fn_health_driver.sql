@@ -27,7 +27,8 @@ declare
   v_gap record;
 begin
   select s.* into v_settings from lenses.dispatch_settings as s;
-  select t.* into v_tick from lenses.dispatch_ticks as t order by t.started_at desc limit 1;
+  select t.* into v_tick from lenses.dispatch_ticks as t
+  where t.undone_at is null order by t.started_at desc limit 1;
   select
     array_agg(format('%s:%s', w.hostname, w.pid) order by w.started_at) filter (where w.is_leader),
     count(*) filter (where not w.is_leader)
@@ -117,7 +118,7 @@ begin
     v_is_failing := (
       select coalesce(bool_and(coalesce(t.note, '') ~ 'failed: |^[0-9A-Z]{5}: '), false)
       from lenses.dispatch_ticks as t
-      where t.started_at > v_now - v_silence
+      where t.started_at > v_now - v_silence and t.undone_at is null
     );
     state := case when v_is_failing or not (v_is_recent or v_settings.is_frozen) then 'bad' else 'ok' end;
     label := case when v_is_failing then 'failing' when state = 'ok' then 'ok' else 'old' end;
@@ -140,7 +141,7 @@ begin
   from (
     select t.started_at, t.started_at - lag(t.started_at) over (order by t.started_at) as gap
     from lenses.dispatch_ticks as t
-    where t.started_at > v_now - interval '1 day'
+    where t.started_at > v_now - interval '1 day' and t.undone_at is null
   ) as g
   where g.gap > interval '1 hour'
   order by g.gap desc
