@@ -4,3 +4,24 @@ before insert or update of
   id, lenser_id, gateway_id, operation, cron_expr, cron_spec, timezone, payload, is_active
 on agents.gateway_crons
 for each row execute function agents.tg_gateway_crons_check();
+
+-- Quotas. The tick writes no payload.
+create or replace trigger gateway_crons_quota_insert
+after insert on agents.gateway_crons
+referencing new table as new_rows
+for each statement execute function agents.tg_gateway_crons_quota();
+
+create or replace trigger gateway_crons_quota_delete
+after delete on agents.gateway_crons
+referencing old table as old_rows
+for each statement execute function agents.tg_gateway_crons_quota();
+
+create or replace trigger gateway_crons_quota_truncate
+after truncate on agents.gateway_crons
+for each statement execute function agents.tg_gateway_crons_quota();
+
+create or replace trigger gateway_crons_quota_change
+after update of payload on agents.gateway_crons
+for each row
+when (old.payload is distinct from new.payload)
+execute function agents.tg_gateway_crons_quota_change();
