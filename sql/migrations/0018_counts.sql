@@ -10,16 +10,12 @@ create table lenses.run_counts (
   total integer not null default 0,
   succeeded integer not null default 0,
   failed integer not null default 0,
-  constraint run_counts_pkey primary key (lenser_id, workflow_id, grain, instant, id),
-  constraint run_counts_grain_check check (grain between 0 and 4)
+  constraint run_counts_pkey primary key (workflow_id, grain, instant, id)
 ) with (
   autovacuum_vacuum_scale_factor = 0.05,
   autovacuum_vacuum_insert_scale_factor = 0.2,
   autovacuum_analyze_scale_factor = 0.05
 );
-
-create index run_counts_instant_idx on lenses.run_counts using brin (instant)
-  with (pages_per_range = 32, autosummarize = on);
 
 comment on table lenses.run_counts is 'How many runs of a workflow were created when, and how they ended: what conditions see of the last 24 hours. Sums of all rows of an instant, or a stretch, are what lenses.workflow_runs holds; a change is a new row, never an update, so that runs of one workflow wait for each other nowhere. What is older than two days goes.';
 comment on column lenses.run_counts.grain is '0: a change, for the runs created at instant; 1: changes of one instant, folded; 2, 3, 4: the same once more, folded by the 5 seconds, the minute, the hour that begin at instant.';

@@ -99,7 +99,7 @@ def test_counts_follow_whatever_happens_to_runs(house: House) -> None:
             )
         if round_ % 2:
             house.db.execute(
-                "select lenses.fn_fold_run_counts(%s, %s)", [house.tenant.id, house.workflow]
+                "select lenses.fn_fold_run_counts(%s, %s, 1)", [house.tenant.id, house.workflow]
             )
         for now in [datetime.now(UTC), same, same + DAY, same + DAY - INSTANT, MONDAY]:
             found = context(house, schedule, now)["last_24h_stats"]
@@ -127,10 +127,10 @@ def test_a_fold_keeps_the_sums_and_makes_the_rows_few(house: House) -> None:
     )
     assert context(house, schedule, now)["last_24h_stats"]["total"] == 6000
     piled = house.db.value("select count(*) from lenses.run_counts where grain = 0")
-    assert piled < 1000, "writers fold one time in 128"
-    for _ in range(3):
+    assert piled <= 1000 + 128, "writers fold"
+    for _ in range(2):
         house.db.execute(
-            "select lenses.fn_fold_run_counts(%s, %s)", [house.tenant.id, house.workflow]
+            "select lenses.fn_fold_run_counts(%s, %s, 1)", [house.tenant.id, house.workflow]
         )
     rows = house.db.rows(
         "select grain, count(*) as n, count(distinct instant) as places, sum(total)::int as runs "
@@ -151,7 +151,7 @@ def test_runs_of_one_workflow_wait_for_each_other_nowhere(house: House) -> None:
             [run],
         )
     complete = "select lenses.fn_complete_workflow_run(%s, 'w', '{}')"
-    fold = "select lenses.fn_fold_run_counts(%s, %s)"
+    fold = "select lenses.fn_fold_run_counts(%s, %s, 1)"
     with house.db.another() as other:
         other.execute("set lock_timeout = '5s'")
         with house.db.transaction():
@@ -169,10 +169,10 @@ def test_a_completion_under_repeatable_read_is_no_conflict_of_counts(house: Hous
         other.execute("begin isolation level repeatable read")
         other.execute("select from lenses.workflow_runs")
         house.db.execute(
-            "select lenses.fn_fold_run_counts(%s, %s)", [house.tenant.id, house.workflow]
+            "select lenses.fn_fold_run_counts(%s, %s, 1)", [house.tenant.id, house.workflow]
         )
         other.execute(
-            "select lenses.fn_fold_run_counts(%s, %s)", [house.tenant.id, house.workflow]
+            "select lenses.fn_fold_run_counts(%s, %s, 1)", [house.tenant.id, house.workflow]
         )
         other.execute("update lenses.workflow_runs set status = 'cancelled' where id = %s", [second])
         other.execute("commit")
@@ -234,7 +234,7 @@ def crowd(house: House) -> House:
     house.db.execute("vacuum analyze lenses.workflow_runs")
     for _ in range(12):
         house.db.execute(
-            "select lenses.fn_fold_run_counts(%s, %s)", [house.tenant.id, house.workflow]
+            "select lenses.fn_fold_run_counts(%s, %s, 1)", [house.tenant.id, house.workflow]
         )
     house.db.execute("vacuum analyze lenses.run_counts")
     return house

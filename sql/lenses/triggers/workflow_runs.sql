@@ -38,13 +38,13 @@ alter table lenses.workflow_runs enable always trigger workflow_runs_guard_other
 -- leaves wrong is found by lenses.fn_invariant_violations and mended by lenses.fn_recount.
 create or replace trigger workflow_runs_count_insert
 after insert on lenses.workflow_runs
-referencing new table as new_runs
+referencing new table as new_rows
 for each statement
 execute function lenses.tg_workflow_runs_count();
 
 create or replace trigger workflow_runs_count_delete
 after delete on lenses.workflow_runs
-referencing old table as old_runs
+referencing old table as old_rows
 for each statement
 execute function lenses.tg_workflow_runs_count();
 
@@ -61,7 +61,7 @@ execute function lenses.tg_workflow_runs_count_end();
 
 create or replace trigger workflow_runs_quota
 after insert on lenses.workflow_runs
-referencing new table as new_runs
+referencing new table as new_rows
 for each statement
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_workflow_runs_quota();

@@ -56,7 +56,7 @@ begin
     cross join lateral (
       select c.succeeded, c.failed, c.total
       from lenses.run_counts as c
-      where c.lenser_id = p_lenser_id and c.workflow_id = p_workflow_id and c.grain = v.grain
+      where c.workflow_id = p_workflow_id and c.grain = v.grain
         and c.instant >= v.since and c.instant < v.until
       offset 0
     ) as k);

@@ -9,6 +9,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_since constant timestamptz := now() - interval '48 hours';
   v_row record;
 begin
   if tg_op = 'TRUNCATE' then
@@ -20,18 +21,18 @@ begin
         o.lenser_id, o.workflow_id, 0, o.created_at, null, -count(*),
         -count(*) filter (where o.status = 'completed'),
         -count(*) filter (where o.status in ('failed', 'timed_out')))::lenses.run_counts
-      from old_runs as o
-      where o.created_at > now() - interval '48 hours'
+      from old_rows as o
+      where o.created_at > v_since
       group by o.lenser_id, o.workflow_id, o.created_at));
     return null;
-  elsif (select min(n.created_at) < max(n.created_at) from new_runs as n) then
+  elsif (select min(n.created_at) < max(n.created_at) from new_rows as n) then
     perform lenses.fn_add_run_counts(array(
       select row(
         n.lenser_id, n.workflow_id, 0, n.created_at, null, count(*),
         count(*) filter (where n.status = 'completed'),
         count(*) filter (where n.status in ('failed', 'timed_out')))::lenses.run_counts
-      from new_runs as n
-      where n.created_at > now() - interval '48 hours'
+      from new_rows as n
+      where n.created_at > v_since
       group by n.lenser_id, n.workflow_id, n.created_at));
     return null;
   end if;
@@ -44,9 +45,9 @@ begin
         n.lenser_id, n.workflow_id, min(n.created_at), count(*),
         count(*) filter (where n.status = 'completed'),
         count(*) filter (where n.status in ('failed', 'timed_out'))
-      from new_runs as n
-      where n.created_at > now() - interval '48 hours'
-      group by n.lenser_id, n.workflow_id
+      from new_rows as n
+      where n.created_at > v_since
+      group by n.workflow_id, n.lenser_id
       returning lenser_id, workflow_id, id
     )
 

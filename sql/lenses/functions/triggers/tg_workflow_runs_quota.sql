@@ -10,7 +10,7 @@ begin
   perform lenses.fn_check_waiting_runs(n.lenser_id, n.waiting, true)
   from (
     select r.lenser_id, count(*) as waiting
-    from new_runs as r
+    from new_rows as r
     where r.status in ('pending_approval', 'pending')
     group by r.lenser_id
     order by r.lenser_id
