@@ -46,12 +46,12 @@ create or replace trigger workflow_runs_count_delete
 after delete on lenses.workflow_runs
 referencing old table as old_rows
 for each statement
-execute function lenses.tg_workflow_runs_count();
+execute function lenses.tg_workflow_runs_uncount();
 
 create or replace trigger workflow_runs_count_truncate
 after truncate on lenses.workflow_runs
 for each statement
-execute function lenses.tg_workflow_runs_count();
+execute function lenses.tg_workflow_runs_uncount();
 
 create or replace trigger workflow_runs_count_end
 after update on lenses.workflow_runs

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- Runs that come or go, by whatever door, as changes of lenses.run_counts: a row a workflow and
+-- Runs that come, by whatever door, as changes of lenses.run_counts: a row a workflow and
 -- instant. One statement's many instants of a workflow are written folded, or they would be a pile.
 -- What is older than the counts reach is not counted.
 create or replace function lenses.tg_workflow_runs_count()
@@ -12,20 +12,7 @@ declare
   v_since constant timestamptz := now() - interval '48 hours';
   v_row record;
 begin
-  if tg_op = 'TRUNCATE' then
-    delete from lenses.run_counts;
-    return null;
-  elsif tg_op = 'DELETE' then
-    perform lenses.fn_add_run_counts(array(
-      select row(
-        o.lenser_id, o.workflow_id, 0, o.created_at, null, -count(*),
-        -count(*) filter (where o.status = 'completed'),
-        -count(*) filter (where o.status in ('failed', 'timed_out')))::lenses.run_counts
-      from old_rows as o
-      where o.created_at > v_since
-      group by o.lenser_id, o.workflow_id, o.created_at));
-    return null;
-  elsif (select min(n.created_at) < max(n.created_at) from new_rows as n) then
+  if (select min(n.created_at) < max(n.created_at) from new_rows as n) then
     perform lenses.fn_add_run_counts(array(
       select row(
         n.lenser_id, n.workflow_id, 0, n.created_at, null, count(*),
