@@ -174,7 +174,9 @@ def test_a_completion_under_repeatable_read_is_no_conflict_of_counts(house: Hous
         other.execute(
             "select lenses.fn_fold_run_counts(%s, %s, 1)", [house.tenant.id, house.workflow]
         )
-        other.execute("update lenses.workflow_runs set status = 'cancelled' where id = %s", [second])
+        other.execute(
+            "update lenses.workflow_runs set status = 'cancelled' where id = %s", [second]
+        )
         other.execute("commit")
 
 
@@ -266,7 +268,9 @@ def test_a_context_reads_a_bounded_number_of_rows(crowd: House) -> None:
 def test_the_context_is_built_once_a_workflow_and_the_signal_once_a_schedule(
     house: House,
 ) -> None:
-    house.db.execute("create sequence public.signals; grant all on sequence public.signals to public")
+    house.db.execute(
+        "create sequence public.signals; grant all on sequence public.signals to public"
+    )
     house.db.execute(
         "create or replace function lenses.fn_condition_signal(p_schedule_id uuid) returns jsonb "
         "language sql volatile as $$ select to_jsonb(nextval('public.signals')) $$"

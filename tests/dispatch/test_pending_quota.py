@@ -8,7 +8,6 @@ from tests.dispatch.conftest import MONDAY, House, at
 from tests.support.database import make_tenant
 
 
-
 def limit(house: House, n: int | None) -> None:
     house.db.execute("update lenses.dispatch_settings set max_pending_runs_per_lenser = %s", [n])
 

@@ -160,10 +160,13 @@ def test_two_sessions_at_the_limit(path: Path, operator: Caller, committed: None
             thread.start()
             with path.db.another() as watcher:
                 wait_until(
-                    lambda: watcher.value(
-                        "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s", [pid]
+                    lambda: (
+                        watcher.value(
+                            "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s",
+                            [pid],
+                        )
+                        or found
                     )
-                    or found
                 )
             assert not found
         thread.join()
@@ -224,9 +227,13 @@ def test_bytes_follow_every_edit(alice: Caller, operator: Caller) -> None:
     ]  # fmt: skip
     for grow in tries:
         assert_says(refused(alice.db, grow), "max_template_bytes_per_lenser", 500)
-    alice.one("fn_patch_workflow_schedule", schedule_id=key, patch={"inputs_template": {"a": "x" * 400}})
+    alice.one(
+        "fn_patch_workflow_schedule", schedule_id=key, patch={"inputs_template": {"a": "x" * 400}}
+    )
     limit(operator, "max_template_bytes_per_lenser", 100)
-    alice.one("fn_patch_workflow_schedule", schedule_id=key, patch={"inputs_template": {"a": "x" * 300}})
+    alice.one(
+        "fn_patch_workflow_schedule", schedule_id=key, patch={"inputs_template": {"a": "x" * 300}}
+    )
     alice.one("fn_patch_workflow_schedule", schedule_id=key, patch={"cron_expr": "1 2 3 4 5"})
     assert alice.db.rows("select * from lenses.fn_invariant_violations()") == []
 
@@ -240,7 +247,9 @@ def test_a_backfill_is_refused_as_a_whole(alice: Caller, operator: Caller) -> No
     assert alice.db.value("select count(*) from lenses.workflow_runs") == 0
 
 
-def test_a_tenant_sees_his_own_usage(alice: Caller, bob: Caller, tenant: Callable[..., Tenant]) -> None:
+def test_a_tenant_sees_his_own_usage(
+    alice: Caller, bob: Caller, tenant: Callable[..., Tenant]
+) -> None:
     alice.schedule()
     bob.schedule()
     with acting(alice.db, alice.tenant, "authenticated") as conn:

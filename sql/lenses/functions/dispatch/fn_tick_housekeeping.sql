@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- What a tick does before the schedules: reaps expired leases and approvals, queues runs whose time has
--- come, ends pauses whose end has come, and dispatches gateway crons. A part that fails is noted on the tick and holds up no other.
+-- What a tick does before the schedules: reaps expired leases and approvals, queues runs whose time
+-- has come, ends pauses whose end has come, and dispatches gateway crons. A part that fails is
+-- noted on the tick and holds up no other.
 create or replace function lenses.fn_tick_housekeeping(p_tick_id bigint, p_now timestamptz)
 returns void
 language plpgsql

@@ -1,14 +1,14 @@
 -- owner: lf_sql_engine
 -- Up to p_limit pending runs, locked, by priority, then age, then slot; what others hold is passed
 -- over. Two queues are merged: what may start at once, by its index; and what has waited for its
--- available_at, a thousand at most, those first whose time came first (the tick moves the rest over).
--- What still waits is in neither, so that it costs nothing. A schedule with a limit is a queue of its own: its row in lenses.schedule_due is taken
--- first (and written, so that a stale snapshot is a serialization failure), then its running runs
--- are counted; hence no two claims pass the limit together, and its runs start in order: behind one
--- that somebody holds, none. A row at a time by a cursor, since each lock decides about the next,
--- and the queue is read no further than the claim goes; what decides is asked again as the row is
--- locked or, of limits, once all are. The planner's switches: statistics of a queue are always
--- wrong, its index always right.
+-- available_at, a thousand at most, those first whose time came first (the tick moves the rest
+-- over). What still waits is in neither, so that it costs nothing. A schedule with a limit is a
+-- queue of its own: its row in lenses.schedule_due is taken first (and written, so that a stale
+-- snapshot is a serialization failure), then its running runs are counted; hence no two claims pass
+-- the limit together, and its runs start in order: behind one that somebody holds, none. A row at a
+-- time by a cursor, since each lock decides about the next, and the queue is read no further than
+-- the claim goes; what decides is asked again as the row is locked or, of limits, once all are. The
+-- planner's switches: statistics of a queue are always wrong, its index always right.
 create or replace function lenses.fn_pick_runs(p_limit integer)
 returns uuid[]
 language plpgsql

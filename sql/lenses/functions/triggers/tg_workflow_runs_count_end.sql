@@ -5,7 +5,6 @@ returns trigger
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_succeeded constant integer :=
