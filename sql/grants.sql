@@ -206,7 +206,7 @@ grant execute on function
   lenses.fn_set_dispatch_settings(jsonb),
   lenses.fn_freeze_dispatch(text),
   lenses.fn_unfreeze_dispatch(),
-  lenses.fn_recount(),
+  lenses.fn_recount(boolean),
   public.fn_set_dispatch_settings(jsonb),
   public.fn_freeze_dispatch(text),
   public.fn_unfreeze_dispatch()

@@ -87,7 +87,8 @@ begin
   ),
 
   conditions as materialized (
-    select q.schedule_id, lenses.fn_condition_failure(q.schedule_id, q.condition, x.context) as failure
+    select
+      q.schedule_id, lenses.fn_condition_failure(q.schedule_id, q.condition, x.context) as failure
     from (
       select distinct on (g.schedule_id) g.schedule_id, g.workflow_id, g.condition
       from gated as g where g.gate is null and g.condition is not null

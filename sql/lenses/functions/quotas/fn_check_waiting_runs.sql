@@ -22,7 +22,8 @@ begin
     return;
   end if;
   perform pg_advisory_xact_lock(1818653553, hashtext('waiting_runs ' || p_lenser_id));
-  v_total := lenses.fn_waiting_runs(p_lenser_id, v_cap + 1) + case when p_is_there then 0 else p_more end;
+  v_total := lenses.fn_waiting_runs(p_lenser_id, v_cap + 1)
+    + case when p_is_there then 0 else p_more end;
   if v_total > v_cap then
     perform lenses.fn_refuse_quota(
       'max_pending_runs_per_lenser', v_cap, 'runs that wait', v_total, p_more,

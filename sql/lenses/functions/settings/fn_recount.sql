@@ -2,8 +2,9 @@
 -- For operators: counts anew what lenses.run_counts and lenses.lenser_usage keep, where rows were
 -- written with triggers silent. Safe beside everything: what goes and what is counted is one
 -- statement's snapshot, and what is committed later adds itself; nothing is folded meanwhile. Of
--- usage each lenser's row is locked, so that whoever saves waits.
-create or replace function lenses.fn_recount()
+-- usage each lenser's row is locked, so that whoever saves waits. p_if_none: only where nothing has
+-- been counted yet, as an install asks.
+create or replace function lenses.fn_recount(p_if_none boolean default false)
 returns void
 language plpgsql
 volatile
@@ -11,6 +12,11 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_if_none and (
+    exists (select from lenses.lenser_usage) or exists (select from lenses.run_counts)
+  ) then
+    return;
+  end if;
   perform pg_advisory_xact_lock(1818653553, 18);
   with gone as (
     delete from lenses.run_counts
@@ -47,4 +53,4 @@ begin
 end
 $$;
 
-comment on function lenses.fn_recount() is 'Counts anew what conditions (lenses.run_counts) and quotas (lenses.lenser_usage) keep count of: after rows were written with triggers silent, as by session_replication_role = replica. Safe at any time.';
+comment on function lenses.fn_recount(boolean) is 'Counts anew what conditions (lenses.run_counts) and quotas (lenses.lenser_usage) keep count of: after rows were written with triggers silent, as by session_replication_role = replica. Safe at any time. p_if_none: only where nothing is counted yet.';
