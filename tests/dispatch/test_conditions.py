@@ -360,3 +360,18 @@ def test_no_run_is_no_result(house: House) -> None:
     found = context(house, house.make_schedule(), MONDAY)
     assert found["prior_run_result"] is None
     assert found["last_24h_stats"] == {"succeeded": 0, "failed": 0, "total": 0}
+
+
+def test_an_install_counts_what_was_there_before(house: House) -> None:
+    """Once: what is counted already is left alone."""
+    house.make_schedule(inputs_template={"a": 1})
+    for hours in (1, 30, 47):
+        add(house, datetime.now(UTC) - timedelta(hours=hours), "completed")
+    house.db.execute("delete from lenses.run_counts")
+    house.db.execute("delete from lenses.lenser_usage")
+    assert {row.invariant for row in house.violations()} == {"run_counts", "lenser_usage"}
+    house.db.execute("select lenses.fn_recount(true)")
+    assert house.violations() == []
+    before = house.db.rows("select id from lenses.run_counts order by id")
+    house.db.execute("select lenses.fn_recount(true)")
+    assert house.db.rows("select id from lenses.run_counts order by id") == before
