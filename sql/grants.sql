@@ -99,7 +99,9 @@ grant select on
   lenses.workflow_run_events,
   agents.agent_run_events,
   agents.action_logs,
-  agents.approval_attempts
+  agents.approval_attempts,
+  lenses.run_counts,
+  lenses.lenser_usage
 to service_role;
 
 -- service_role: functions.
@@ -126,7 +128,8 @@ grant select on
   agents.approval_attempts,
   agents.gateways,
   agents.gateway_crons,
-  agents.gateway_cron_runs
+  agents.gateway_cron_runs,
+  lenses.lenser_usage
 to authenticated;
 
 grant execute on function lensers.get_auth_lenser_id() to authenticated, service_role;
@@ -204,6 +207,7 @@ grant execute on function
   lenses.fn_set_dispatch_settings(jsonb),
   lenses.fn_freeze_dispatch(text),
   lenses.fn_unfreeze_dispatch(),
+  lenses.fn_recount(boolean),
   public.fn_set_dispatch_settings(jsonb),
   public.fn_freeze_dispatch(text),
   public.fn_unfreeze_dispatch()

@@ -10,3 +10,24 @@ before update of next_run_at on agents.gateway_crons
 for each row
 when (new.next_run_at is null and current_user <> 'lf_sql_engine')
 execute function agents.tg_gateway_crons_next();
+
+-- Quotas. The tick writes no payload.
+create or replace trigger gateway_crons_quota_insert
+after insert on agents.gateway_crons
+referencing new table as new_rows
+for each statement execute function agents.tg_gateway_crons_quota();
+
+create or replace trigger gateway_crons_quota_delete
+after delete on agents.gateway_crons
+referencing old table as old_rows
+for each statement execute function agents.tg_gateway_crons_quota();
+
+create or replace trigger gateway_crons_quota_truncate
+after truncate on agents.gateway_crons
+for each statement execute function agents.tg_gateway_crons_quota();
+
+create or replace trigger gateway_crons_quota_change
+after update of payload on agents.gateway_crons
+for each row
+when (old.payload is distinct from new.payload)
+execute function agents.tg_gateway_crons_quota_change();

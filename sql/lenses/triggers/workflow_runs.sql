@@ -33,3 +33,35 @@ alter table lenses.workflow_runs enable always trigger workflow_runs_admit;
 alter table lenses.workflow_runs enable always trigger workflow_runs_record;
 alter table lenses.workflow_runs enable always trigger workflow_runs_guard_engine;
 alter table lenses.workflow_runs enable always trigger workflow_runs_guard_other;
+
+-- The counts of conditions. Silent where triggers are (a restore brings the counts along); what that
+-- leaves wrong is found by lenses.fn_invariant_violations and mended by lenses.fn_recount.
+create or replace trigger workflow_runs_count_insert
+after insert on lenses.workflow_runs
+referencing new table as new_rows
+for each statement
+execute function lenses.tg_workflow_runs_count();
+
+create or replace trigger workflow_runs_count_delete
+after delete on lenses.workflow_runs
+referencing old table as old_rows
+for each statement
+execute function lenses.tg_workflow_runs_uncount();
+
+create or replace trigger workflow_runs_count_truncate
+after truncate on lenses.workflow_runs
+for each statement
+execute function lenses.tg_workflow_runs_uncount();
+
+create or replace trigger workflow_runs_count_end
+after update on lenses.workflow_runs
+for each row
+when (old.status <> new.status and new.status <> 'running')
+execute function lenses.tg_workflow_runs_count_end();
+
+create or replace trigger workflow_runs_quota
+after insert on lenses.workflow_runs
+referencing new table as new_rows
+for each statement
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_workflow_runs_quota();

@@ -91,3 +91,28 @@ after update of workflow_id on lenses.workflow_schedules
 for each row
 when (old.workflow_id <> new.workflow_id)
 execute function lenses.tg_workflow_schedules_trigger_type();
+
+-- Quotas. The tick writes none of these columns.
+create or replace trigger workflow_schedules_quota_insert
+after insert on lenses.workflow_schedules
+referencing new table as new_rows
+for each statement execute function lenses.tg_workflow_schedules_quota();
+
+create or replace trigger workflow_schedules_quota_delete
+after delete on lenses.workflow_schedules
+referencing old table as old_rows
+for each statement execute function lenses.tg_workflow_schedules_quota();
+
+create or replace trigger workflow_schedules_quota_truncate
+after truncate on lenses.workflow_schedules
+for each statement execute function lenses.tg_workflow_schedules_quota();
+
+create or replace trigger workflow_schedules_quota_change
+after update of inputs_template, inputs_rotation, pre_dispatch_condition
+on lenses.workflow_schedules
+for each row
+when (
+  (old.inputs_template, old.inputs_rotation, old.pre_dispatch_condition)
+  is distinct from (new.inputs_template, new.inputs_rotation, new.pre_dispatch_condition)
+)
+execute function lenses.tg_workflow_schedules_quota_change();

@@ -1,10 +1,11 @@
 -- owner: lf_sql_engine
 -- Why a schedule's condition does not let a slot pass: NULL it does; 'false'; or the error it raised,
--- since it fails closed. Errors of the server's own are raised again: they are nobody's fault.
+-- since it fails closed. p_context is that of the workflow, to which the schedule's signal comes here.
+-- Errors of the server's own are raised again: they are nobody's fault.
 create or replace function lenses.fn_condition_failure(
   p_schedule_id uuid,
   p_condition jsonb,
-  p_now timestamptz
+  p_context jsonb
 )
 returns text
 language plpgsql
@@ -14,8 +15,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case
-    when automation.fn_eval_filter(
-      p_condition, lenses.fn_build_schedule_condition_context(p_schedule_id, p_now)) then null
+    when automation.fn_eval_filter(p_condition, p_context || jsonb_build_object(
+      'signal_rpc_result', lenses.fn_condition_signal(p_schedule_id))) then null
     else 'false' end;
 exception
   when others or assert_failure then

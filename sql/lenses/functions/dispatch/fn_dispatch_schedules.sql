@@ -33,6 +33,7 @@ begin
     select d from lenses.fn_evaluate_slots(
       (select array_agg(c) from unnest(v_plans) as p cross join unnest(p.slots) as c),
       p_now, 'tick') as d);
+  v_decisions := lenses.fn_hold_slots(v_decisions);
 
   select count(*) into v_to_insert from unnest(v_decisions) as d where d.decision = 'dispatch';
   if v_to_insert > 0 then

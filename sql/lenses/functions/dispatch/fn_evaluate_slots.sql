@@ -2,9 +2,9 @@
 -- The one judge of slots: tick, preview, backfill and run-now ask here. Set-wise; writes nothing.
 -- p_mode: tick; preview (looks at runs as they are now, in every row); backfill (no overlap guard);
 -- manual (slot NULL: guards 0, 3 and 5 only). Guards in their order, the first that says no names the
--- reason; a condition is asked once a schedule, and only where the guards before it let a slot pass.
--- A parent that is gone (rows deleted past the foreign keys) is a reason too: no slot passes unseen,
--- and none without its calendar or gates.
+-- reason; a condition is asked once a schedule, its context once a workflow, and only where the guards
+-- before it let a slot pass. A parent that is gone (rows deleted past the foreign keys) is a reason too:
+-- no slot passes unseen, and none without its calendar or gates.
 -- The planner settings keep the plan to index look-ups, however its estimates fall.
 create or replace function lenses.fn_evaluate_slots(
   p_candidates lenses.slot_candidate[],
@@ -82,12 +82,23 @@ begin
     ) as k on true
   ),
 
-  conditions as materialized (
-    select q.schedule_id, lenses.fn_condition_failure(q.schedule_id, q.condition, p_now) as failure
+  contexts as materialized (
+    select
+      q.workflow_id, lenses.fn_condition_context(q.lenser_id, q.workflow_id, p_now) as context
     from (
-      select distinct g.schedule_id, g.condition
+      select distinct g.lenser_id, g.workflow_id
       from gated as g where g.gate is null and g.condition is not null
     ) as q
+  ),
+
+  conditions as materialized (
+    select
+      q.schedule_id, lenses.fn_condition_failure(q.schedule_id, q.condition, x.context) as failure
+    from (
+      select distinct on (g.schedule_id) g.schedule_id, g.workflow_id, g.condition
+      from gated as g where g.gate is null and g.condition is not null
+    ) as q
+    inner join contexts as x on x.workflow_id = q.workflow_id
   ),
 
   budgets as materialized (

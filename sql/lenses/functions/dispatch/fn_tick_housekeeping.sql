@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- What a tick does before the schedules: revives what would fall silent, reaps expired leases and
--- approvals, ends pauses whose end has come, and dispatches gateway crons. A part that fails is noted
--- on the tick and holds up no other.
+-- approvals, queues runs whose time has come, ends pauses whose end has come, and dispatches gateway
+-- crons. A part that fails is noted on the tick and holds up no other.
 create or replace function lenses.fn_tick_housekeeping(p_tick_id bigint, p_now timestamptz)
 returns void
 language plpgsql
@@ -26,6 +26,14 @@ begin
       raise;
     end if;
     v_note := concat_ws('; ', v_note, format('reaping runs failed: %s %s', sqlstate, sqlerrm));
+  end;
+  begin
+    perform lenses.fn_ready_runs(p_now, 2000);
+  exception when others or assert_failure then
+    if lenses.fn_is_server_error(sqlstate) then
+      raise;
+    end if;
+    v_note := concat_ws('; ', v_note, format('queueing runs failed: %s %s', sqlstate, sqlerrm));
   end;
   begin
     perform lenses.fn_end_pauses(p_now);

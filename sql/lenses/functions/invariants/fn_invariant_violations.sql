@@ -89,6 +89,57 @@ where c.is_active and c.next_run_at is null and lenses.fn_has_zone(c.timezone)
 union all
 select 'parent_exists', m.id, m.resource || ': ' || m.detail
 from lenses.fn_missing_parents(null) as m
+union all
+select 'run_counts', coalesce(k.workflow_id, r.workflow_id),
+  'runs created at ' || coalesce(k.instant, r.instant)
+  || ' are miscounted: lenses.fn_recount() mends it'
+from (
+  select
+    c.workflow_id, c.instant, sum(c.total) as total, sum(c.succeeded) as succeeded,
+    sum(c.failed) as failed
+  from lenses.run_counts as c
+  where c.grain < 2 and c.instant > now() - interval '44 hours'
+  group by c.workflow_id, c.instant
+  having (sum(c.total), sum(c.succeeded), sum(c.failed)) <> (0, 0, 0)
+) as k
+full outer join (
+  select
+    w.workflow_id, w.created_at as instant, count(*) as total,
+    count(*) filter (where w.status = 'completed') as succeeded,
+    count(*) filter (where w.status in ('failed', 'timed_out')) as failed
+  from lenses.workflow_runs as w
+  where w.created_at > now() - interval '44 hours'
+  group by w.workflow_id, w.created_at
+) as r on r.workflow_id = k.workflow_id and r.instant = k.instant
+where (k.total, k.succeeded, k.failed) is distinct from (r.total, r.succeeded, r.failed)
+union all
+select 'run_counts', c.workflow_id,
+  'runs of grain ' || c.grain || ' from ' || c.instant
+  || ' on are miscounted: lenses.fn_recount() mends it'
+from (
+  select
+    n.workflow_id, n.grain, n.instant, sum(n.total) as total, sum(n.succeeded) as succeeded,
+    sum(n.failed) as failed
+  from (
+    select x.workflow_id, x.grain, x.instant, x.total, x.succeeded, x.failed
+    from lenses.run_counts as x
+    where x.grain > 1
+    union all
+    select x.workflow_id, k.grain, k.instant, -x.total, -x.succeeded, -x.failed
+    from lenses.run_counts as x
+    cross join lateral lenses.fn_count_places(x.instant) as k
+    where x.grain = 1 and k.grain > 1
+  ) as n
+  where n.instant > now() - interval '44 hours'
+  group by n.workflow_id, n.grain, n.instant
+) as c
+where (c.total, c.succeeded, c.failed) <> (0, 0, 0)
+union all
+select 'lenser_usage', f.lenser_id, 'what quotas count is off: lenses.fn_recount() mends it'
+from lenses.fn_usage_of_all() as f
+left join lenses.lenser_usage as u on u.lenser_id = f.lenser_id
+where (f.schedules, f.gateway_crons, f.template_bytes) is distinct from (
+  coalesce(u.schedules, 0), coalesce(u.gateway_crons, 0), coalesce(u.template_bytes, 0))
 $$;
 
 comment on function lenses.fn_invariant_violations() is 'What breaks a promise of the product in this database: invariant, the row''s id, detail. No rows: sound.';

@@ -51,6 +51,8 @@ begin
   v_decisions := lenses.fn_cap_decisions(v_decisions, v_battles_left);
 
   if not p_dry_run then
+    select count(*) into v_dispatched from unnest(v_decisions) as d where d.decision = 'dispatch';
+    perform lenses.fn_check_waiting_runs(v_schedule.lenser_id, v_dispatched, false);
     perform lenses.fn_insert_runs(
       v_decisions, now(), 'backfill', v_schedule.lenser_id::text);
     v_decisions := lenses.fn_settle_conflicts(v_decisions, now());

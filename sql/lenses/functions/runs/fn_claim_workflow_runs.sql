@@ -71,11 +71,11 @@ begin
   end if;
   -- One run at a time is how most executors claim: the first run that nobody holds is locked as the
   -- queue is read, up to the first of a schedule with a limit. It is a guess, which the update asks
-  -- about anew.
+  -- about anew. Where a run has waited for its time two queues must be looked at: no guess.
   for v_look in 1 .. 2 loop
     select
       l.is_lost,
-      case when p_limit = 1 and not (l.is_lost and v_look = 1) then (
+      case when p_limit = 1 and not l.is_due and not (l.is_lost and v_look = 1) then (
         select r.id
         from (
           select
@@ -85,7 +85,7 @@ begin
             ) as limited
           from lenses.workflow_runs as q
           left join lenses.workflow_schedules as s on s.id = q.schedule_id
-          where q.status = 'pending' and (q.available_at is null or q.available_at <= now())
+          where q.status = 'pending' and q.available_at is null
         ) as h
         inner join lenses.workflow_runs as r on r.id = h.id and r.status || '' = 'pending'
         where h.limited < 1
@@ -97,7 +97,11 @@ begin
       select exists (
         select from lenses.workflow_runs as r
         where r.status = 'running' and r.lease_expires_at <= now()
-      ) as is_lost
+      ) as is_lost,
+      exists (
+        select from lenses.workflow_runs as r
+        where r.status = 'pending' and r.available_at <= now()
+      ) as is_due
       offset 0
     ) as l;
     exit when not v_is_lost or v_look = 2;

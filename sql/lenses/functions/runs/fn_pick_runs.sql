@@ -1,12 +1,14 @@
 -- owner: lf_sql_engine
 -- Up to p_limit pending runs, locked, by priority, then age, then slot; what others hold is passed
--- over. A schedule with a limit is a queue of its own: its row in lenses.schedule_due is taken
--- first (and written, so that a stale snapshot is a serialization failure), then its running runs
--- are counted; hence no two claims pass the limit together, and its runs start in order: behind one
--- that somebody holds, none. A row at a time by a cursor, since each lock decides about the next,
--- and the queue is read no further than the claim goes; what decides is asked again as the row is
--- locked or, of limits, once all are. The planner's switches: statistics of a queue are always
--- wrong, its index always right.
+-- over. Two queues are merged: what may start at once, by its index; and what has waited for its
+-- available_at, a thousand at most, those first whose time came first (the tick moves the rest
+-- over). What still waits is in neither, so that it costs nothing. A schedule with a limit is a
+-- queue of its own: its row in lenses.schedule_due is taken first (and written, so that a stale
+-- snapshot is a serialization failure), then its running runs are counted; hence no two claims pass
+-- the limit together, and its runs start in order: behind one that somebody holds, none. A row at a
+-- time by a cursor, since each lock decides about the next, and the queue is read no further than
+-- the claim goes; what decides is asked again as the row is locked or, of limits, once all are. The
+-- planner's switches: statistics of a queue are always wrong, its index always right.
 create or replace function lenses.fn_pick_runs(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -25,14 +27,29 @@ declare
   v_left integer[] := array[]::integer[];
   v_full uuid[] := array[]::uuid[];
   c_queue cursor for
-    select r.id, r.schedule_id, s.max_in_flight
+    select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
     from lenses.workflow_runs as r
     left join lenses.workflow_schedules as s on s.id = r.schedule_id
-    where r.status = 'pending'
-      and (r.available_at is null or r.available_at <= now())
+    where r.status = 'pending' and r.available_at is null
       and (not r.needs_approval or exists (
         select from agents.team_runs as t
         where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+      and (r.schedule_id is null
+        or r.schedule_id not in (select f.id from unnest(v_full) as f (id)))
+    order by r.priority desc, r.created_at, r.scheduled_for, r.id;
+  c_due cursor for
+    select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
+    from (
+      select q.id, q.schedule_id, q.priority, q.created_at, q.scheduled_for, q.needs_approval
+      from lenses.workflow_runs as q
+      where q.status = 'pending' and q.available_at <= now()
+      order by q.available_at
+      limit 1000
+    ) as r
+    left join lenses.workflow_schedules as s on s.id = r.schedule_id
+    where (not r.needs_approval or exists (
+      select from agents.team_runs as t
+      where t.workflow_run_id = r.id and t.approval_status = 'approved'))
       and (r.schedule_id is null
         or r.schedule_id not in (select f.id from unnest(v_full) as f (id)))
     order by r.priority desc, r.created_at, r.scheduled_for, r.id;
@@ -41,13 +58,37 @@ declare
   v_at integer;
   v_blocked integer;
   v_next record;
+  v_queued record;
+  v_due record;
+  v_has_queued boolean;
+  v_has_due boolean;
 begin
   for v_round in 1 .. 2 loop
     v_blocked := 0;
+    v_has_queued := null;
     open c_queue;
+    open c_due;
+    fetch c_due into v_due;
+    v_has_due := found;
     while cardinality(v_picked) < p_limit loop
-      fetch c_queue into v_next;
-      exit when not found;
+      if v_has_queued is null then
+        fetch c_queue into v_queued;
+        v_has_queued := found;
+      end if;
+      exit when not v_has_queued and not v_has_due;
+      if v_has_due and (not v_has_queued or (
+        v_queued.priority, v_due.created_at, coalesce(v_due.scheduled_for, 'infinity'), v_due.id
+      ) < (
+        v_due.priority, v_queued.created_at, coalesce(v_queued.scheduled_for, 'infinity'),
+        v_queued.id
+      )) then
+        v_next := v_due;
+        fetch c_due into v_due;
+        v_has_due := found;
+      else
+        v_next := v_queued;
+        v_has_queued := null;
+      end if;
       continue when v_round = 2 and v_next.id = any (v_picked);
       v_at := null;
       if v_next.max_in_flight is not null then
@@ -84,6 +125,7 @@ begin
       end if;
     end loop;
     close c_queue;
+    close c_due;
     exit when cardinality(v_picked) >= p_limit or v_blocked < c_tries;
 
     -- Many of the first are held up by their schedules' limits: leave out all that are full.

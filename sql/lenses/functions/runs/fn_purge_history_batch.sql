@@ -108,6 +108,6 @@ begin
     order by x.started_at
     limit p_limit);
   get diagnostics v_count = row_count;
-  return v_total + v_count;
+  return v_total + v_count + lenses.fn_purge_run_counts(p_limit);
 end
 $$;

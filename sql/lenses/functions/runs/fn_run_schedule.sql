@@ -39,6 +39,7 @@ begin
     v_decision.rotation_index := null;
   end if;
 
+  perform lenses.fn_check_waiting_runs(v_schedule.lenser_id, 1, false);
   select r.* into v_run
   from lenses.fn_insert_runs(
     array[v_decision], now(), 'manual', v_schedule.lenser_id::text) as r;

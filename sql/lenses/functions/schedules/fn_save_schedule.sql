@@ -59,7 +59,6 @@ begin
     return v_row;
   end if;
 
-  perform lenses.fn_check_schedule_cap(p_row.lenser_id);
   insert into lenses.workflow_schedules as s (
     id, lenser_id, workflow_id, workflow_version, description, schedule_type, cron_expr,
     interval_ms, timezone, start_at, end_at, jitter_ms, is_active, assignee_type, assignee_id,
@@ -84,5 +83,5 @@ $$;
 
 comment on function lenses.fn_save_schedule(lenses.workflow_schedules, boolean) is
   'Inserts (p_is_new) or updates a schedule''s user columns; NULL means a column''s default. '
-  'Returns the row, NULL where an INSERT found its id taken. 22023 for bad input, 53400 at the '
-  'lenser''s cap.';
+  'Returns the row, NULL where an INSERT found its id taken. 22023 for bad input, 53400 at a '
+  'quota of the lenser.';

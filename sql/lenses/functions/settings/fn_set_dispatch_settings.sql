@@ -19,8 +19,15 @@ declare
     "default_jitter_ms": {"type": "integer", "min": 0, "max": 86400000},
     "retention": {"type": "text"},
     "ticks_retention": {"type": "text"},
-    "max_schedules_per_lenser": {"type": "integer", "min": 1, "max": 2147483647}
+    "max_schedules_per_lenser": {"type": "integer", "min": 1, "max": 2147483647},
+    "max_gateway_crons_per_lenser": {"type": "integer", "min": 1, "max": 2147483647},
+    "max_pending_runs_per_lenser": {"type": "integer", "min": 1, "max": 2147483646},
+    "max_template_bytes_per_lenser": {"type": "integer", "min": 1, "max": 1000000000000000}
   }';
+  -- NULL is a value of these: no limit.
+  c_nullable constant text[] := array[
+    'frozen_reason', 'max_schedules_per_lenser', 'max_gateway_crons_per_lenser',
+    'max_pending_runs_per_lenser', 'max_template_bytes_per_lenser'];
   v_row lenses.dispatch_settings;
 begin
   if p_patch is null then
@@ -29,7 +36,9 @@ begin
   end if;
   perform lenses.fn_check_policy(
     'settings',
-    case when p_patch -> 'frozen_reason' = 'null' then p_patch - 'frozen_reason' else p_patch end,
+    case when jsonb_typeof(p_patch) = 'object' then p_patch - array(
+      select n.name from unnest(c_nullable) as n (name) where p_patch -> n.name = 'null')
+    else p_patch end,
     c_rules
   );
   perform lenses.fn_check_text(p_patch ->> 'frozen_reason', 'settings.frozen_reason', 2000);
@@ -62,9 +71,18 @@ begin
       ),
       d.ticks_retention
     ),
-    max_schedules_per_lenser = coalesce(
-      (p_patch -> 'max_schedules_per_lenser')::integer, d.max_schedules_per_lenser
-    )
+    max_schedules_per_lenser = case when p_patch ? 'max_schedules_per_lenser'
+      then (p_patch ->> 'max_schedules_per_lenser')::integer
+      else d.max_schedules_per_lenser end,
+    max_gateway_crons_per_lenser = case when p_patch ? 'max_gateway_crons_per_lenser'
+      then (p_patch ->> 'max_gateway_crons_per_lenser')::integer
+      else d.max_gateway_crons_per_lenser end,
+    max_pending_runs_per_lenser = case when p_patch ? 'max_pending_runs_per_lenser'
+      then (p_patch ->> 'max_pending_runs_per_lenser')::integer
+      else d.max_pending_runs_per_lenser end,
+    max_template_bytes_per_lenser = case when p_patch ? 'max_template_bytes_per_lenser'
+      then (p_patch ->> 'max_template_bytes_per_lenser')::bigint
+      else d.max_template_bytes_per_lenser end
   where d.id
   returning d.* into v_row;
   return v_row;
@@ -75,5 +93,6 @@ comment on function lenses.fn_set_dispatch_settings(jsonb) is
   'Changes the named columns of lenses.dispatch_settings and returns the row: batch_size, '
   'missed_grace ("2 minutes"), max_catchup_per_tick, default_on_overlap, default_on_missed, '
   'default_jitter_ms (ms), retention (at least 31 days), ticks_retention, '
-  'max_schedules_per_lenser, is_frozen, frozen_reason. 22023: unknown key (the nearest is '
-  'named), wrong type, out of range.';
+  'is_frozen, frozen_reason, and the quotas, of which null is none: max_schedules_per_lenser, '
+  'max_gateway_crons_per_lenser, max_pending_runs_per_lenser, max_template_bytes_per_lenser. '
+  '22023: unknown key (the nearest is named), wrong type, out of range.';

@@ -1,0 +1,23 @@
+-- Raises 53400 for a quota: which setting, its limit, what there would be, and the way out.
+create or replace function lenses.fn_refuse_quota(
+  p_setting text,
+  p_limit bigint,
+  p_what text,
+  p_total bigint,
+  p_more bigint,
+  p_way_out text
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception 'a lenser has at most % %', p_limit, p_what
+    using errcode = '53400',
+      detail = format(
+        '%s are there and %s come, which makes %s; the setting %s is %s.', p_total - p_more, p_more,
+        p_total, p_setting, p_limit),
+      hint = format('%s, or ask the operator to raise %s.', p_way_out, p_setting);
+end
+$$;

@@ -1,0 +1,56 @@
+-- owner: lf_sql_engine
+-- For operators: counts anew what lenses.run_counts and lenses.lenser_usage keep, where rows were
+-- written with triggers silent. Safe beside everything: what goes and what is counted is one
+-- statement's snapshot, and what is committed later adds itself; nothing is folded meanwhile. Of
+-- usage each lenser's row is locked, so that whoever saves waits. p_if_none: only where nothing has
+-- been counted yet, as an install asks.
+create or replace function lenses.fn_recount(p_if_none boolean default false)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_if_none and (
+    exists (select from lenses.lenser_usage) or exists (select from lenses.run_counts)
+  ) then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(1818653553, 18);
+  with gone as (
+    delete from lenses.run_counts
+  ),
+
+  counted as (
+    select
+      r.lenser_id, r.workflow_id, r.created_at, count(*) as total,
+      count(*) filter (where r.status = 'completed') as succeeded,
+      count(*) filter (where r.status in ('failed', 'timed_out')) as failed
+    from lensers.profiles as p
+    inner join lenses.workflow_runs as r
+      on r.lenser_id = p.id and r.created_at > now() - interval '48 hours'
+    group by r.lenser_id, r.workflow_id, r.created_at
+  )
+
+  insert into lenses.run_counts (
+    lenser_id, workflow_id, grain, instant, total, succeeded, failed
+  )
+  select
+    c.lenser_id, c.workflow_id, k.grain, k.instant, sum(c.total), sum(c.succeeded), sum(c.failed)
+  from counted as c
+  cross join lateral lenses.fn_count_places(c.created_at) as k
+  group by c.lenser_id, c.workflow_id, k.grain, k.instant;
+
+  insert into lenses.lenser_usage (lenser_id)
+  select p.id from lensers.profiles as p
+  on conflict do nothing;
+  perform from lenses.lenser_usage as u order by u.lenser_id for update;
+  update lenses.lenser_usage as u
+  set schedules = f.schedules, gateway_crons = f.gateway_crons, template_bytes = f.template_bytes
+  from lenses.fn_usage_of_all() as f
+  where f.lenser_id = u.lenser_id;
+end
+$$;
+
+comment on function lenses.fn_recount(boolean) is 'Counts anew what conditions (lenses.run_counts) and quotas (lenses.lenser_usage) keep count of: after rows were written with triggers silent, as by session_replication_role = replica. Safe at any time. p_if_none: only where nothing is counted yet.';
