@@ -14,7 +14,7 @@ import psycopg
 from psycopg import conninfo
 from psycopg.rows import dict_row
 
-from lf_sql import bundle
+from lf_sql import bundle, instants
 from lf_sql.errors import LfSqlError
 
 Connection = psycopg.Connection[dict[str, Any]]
@@ -70,6 +70,7 @@ def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Conn
         )
     except psycopg.Error as error:
         raise LfSqlError(*_connection_trouble(error, given)) from None
+    instants.read_all(conn)
     conn.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
     conn.read_only = False
     return conn

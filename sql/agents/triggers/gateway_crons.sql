@@ -4,3 +4,9 @@ before insert or update of
   id, lenser_id, gateway_id, operation, cron_expr, cron_spec, timezone, payload, is_active
 on agents.gateway_crons
 for each row execute function agents.tg_gateway_crons_check();
+
+create or replace trigger gateway_crons_instants
+before insert or update on agents.gateway_crons
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

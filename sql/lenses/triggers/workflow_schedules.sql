@@ -90,3 +90,9 @@ after update of workflow_id on lenses.workflow_schedules
 for each row
 when (old.workflow_id <> new.workflow_id)
 execute function lenses.tg_workflow_schedules_trigger_type();
+
+create or replace trigger workflow_schedules_instants
+before insert or update on lenses.workflow_schedules
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();
