@@ -72,7 +72,7 @@ def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Conn
         raise LfSqlError(*_connection_trouble(error, given)) from None
     instants.read_all(conn)
     conn.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
-    # A standby takes no transaction that may write, and everywhere else a setting does not forbid ours.
+    # A standby takes no transaction that may write; everywhere else no setting forbids ours.
     conn.read_only = None if conn.info.parameter_status("in_hot_standby") == "on" else False
     return conn
 

@@ -102,8 +102,8 @@ cross join lateral (
   (
     13, f.r ->> 'status' = 'failed' and f.r ->> 'return_message' like 'connection failed%', 'connection failed',
     format('pg_cron cannot connect to this server (cron.host is %s)', coalesce(f.c ->> 'host', 'not visible')),
-    'set cron.use_background_workers = on (no connection needed), or cron.host to the socket''s folder, and restart; '
-    || 'or run lf-sql worker'
+    'as a superuser: alter system set cron.use_background_workers = on; then restart the server (pg_cron reads it only '
+    || 'then, and connects to nothing any more); or run lf-sql worker'
   ),
   (
     14, not coalesce((f.c ->> 'has_launcher')::boolean, true), 'launcher dead',
