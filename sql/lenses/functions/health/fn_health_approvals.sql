@@ -20,7 +20,7 @@ select
       when 1 then '; all that schedules started are of one'
       else format('; they are of %s schedules', a.schedules)
     end),
-  'lf-sql runs list --status pending_approval  # then: lf-sql runs approve RUN... or reject RUN...',
+  'lf-sql runs list --status pending_approval # then: lf-sql runs approve RUN... or reject RUN...',
   null::uuid
 from (
   select

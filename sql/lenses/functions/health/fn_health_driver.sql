@@ -153,7 +153,7 @@ begin
     label := 'was ahead';
     detail := format('ticks are stamped up to %s in the future: the server''s clock was ahead for a while', (
       select lenses.fn_health_since(v_now, max(t.started_at)) from lenses.dispatch_ticks as t));
-    advice := 'lf-sql schedule recompute --all  # looks for the next slots anew; none is dispatched twice';
+    advice := 'lf-sql schedule recompute --all # looks for the next slots anew; none is dispatched twice';
     return next;
   end if;
 

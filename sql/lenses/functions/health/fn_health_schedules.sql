@@ -73,7 +73,7 @@ findings as (
     2, m.id, 'MISSED', 'bad',
     format('its newest slots were dropped as late: %s of them, %s to %s', coalesce(l.payload #>> '{detail,count}', '1'),
       to_char(l.first_at, 'YYYY-MM-DD HH24:MI UTC'), to_char(l.last_at, 'YYYY-MM-DD HH24:MI UTC')),
-    format('lf-sql schedule backfill %s --since %s  # runs them; queue_policy.onMissed decides about the next time', m.id,
+    format('lf-sql schedule backfill %s --since %s # runs them; queue_policy.onMissed decides about the next time', m.id,
       to_char(greatest(l.first_at, now() - interval '29 days 23 hours'), 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
   from mine as m
   cross join lateral (
@@ -110,11 +110,11 @@ findings as (
         when 'deferred' then 'the slot waits for a run that is in flight'
         else 'a run was in flight'
       end)
-      else format('it was due and never ran%s', coalesce(format('; the newest slot: %s', m.last_dispatch_status), ''))
+      else 'it was due and never ran' || coalesce('; the newest slot: ' || m.last_dispatch_status, '')
     end,
     case
       when m.is_finished or m.is_first_ahead then null
-      else format('lf-sql schedule preview %s  # shows what stands in its way', m.id)
+      else format('lf-sql schedule preview %s # shows what stands in its way', m.id)
     end
   from mine as m
   where m.is_active and m.last_run_at is null
@@ -129,7 +129,7 @@ findings as (
     case m.last_dispatch_status
       when 'dispatch_failed' then
         'tried again after 1, 2, 4 and 8 minutes, then the slot is used up; mend what the message names'
-      when 'condition_failed' then format('lf-sql schedule condition test %s  # then mend it', m.id)
+      when 'condition_failed' then format('lf-sql schedule condition test %s # then mend it', m.id)
       when 'budget_exceeded' then 'raise agents.policies of the assignee, or wait for the next UTC day'
       else format('mend what the message names and save the schedule again; then lf-sql schedule preview %s', m.id)
     end
@@ -191,7 +191,7 @@ findings as (
 )
 
 select
-  'schedule', f.state, f.label, format('%s: %s', coalesce(nullif(m.title, ''), 'workflow without a title'), f.detail),
+  'schedule', f.state, f.label, format('%s: %s', coalesce(nullif(btrim(m.title), ''), 'workflow without a title'), f.detail),
   f.advice, f.id
 from findings as f
 inner join mine as m on m.id = f.id

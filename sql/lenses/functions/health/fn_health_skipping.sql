@@ -21,9 +21,9 @@ select
     end,
     t.n, to_char(t.first_at, 'YYYY-MM-DD HH24:MI UTC')),
   case t.reason
-    when 'calendar' then format('lf-sql schedule preview %s  # do calendar and slots ever meet?', s.id)
-    when 'condition_failed' then format('lf-sql schedule condition test %s  # can it be true at all?', s.id)
-    else format('lf-sql runs list --schedule %s  # what is in flight keeps every other slot out', s.id)
+    when 'calendar' then format('lf-sql schedule preview %s # do calendar and slots ever meet?', s.id)
+    when 'condition_failed' then format('lf-sql schedule condition test %s # can it be true at all?', s.id)
+    else format('lf-sql runs list --schedule %s # what is in flight keeps every other slot out', s.id)
   end
 from lenses.workflow_schedules as s
 cross join lateral (
