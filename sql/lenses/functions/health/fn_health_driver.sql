@@ -134,7 +134,8 @@ begin
       '%s, %s: %s schedules due, %s runs, %s failed', to_char(v_tick.started_at, 'YYYY-MM-DD HH24:MI:SS UTC'),
       case
         when v_tick.finished_at is null then 'not finished'
-        else 'took ' || round(extract(epoch from v_tick.finished_at - v_tick.started_at) * 1000)::text || ' ms'
+        else 'took ' || round(
+          (extract(epoch from v_tick.finished_at) - extract(epoch from v_tick.started_at)) * 1000)::text || ' ms'
       end,
       v_tick.due, v_tick.dispatched, v_tick.failed
     ) || coalesce('; ' || nullif(btrim(v_tick.note), ''), '');
@@ -145,7 +146,7 @@ begin
     return next;
   end if;
 
-  if label <> 'clock' and exists (
+  if v_tick.started_at <= v_now + interval '5 seconds' and exists (
     select from lenses.dispatch_ticks as t where t.started_at > v_now + interval '5 seconds'
   ) then
     check_name := 'clock';
@@ -161,7 +162,7 @@ begin
   from (
     select t.started_at, t.started_at - lag(t.started_at) over (order by t.started_at) as gap
     from lenses.dispatch_ticks as t
-    where t.started_at > v_now - interval '1 day' and t.started_at <= v_now
+    where t.started_at > v_now - interval '1 day' and t.started_at <= v_now and isfinite(t.started_at)
   ) as g
   where g.gap > interval '1 hour'
   order by g.gap desc

@@ -16,7 +16,7 @@ with late as materialized (
   from lenses.schedule_due as d
   inner join lenses.workflow_schedules as s on s.id = d.schedule_id
   where d.due_at < clock_timestamp() - interval '90 seconds'
-    and jsonb_array_length(p_facts -> 'holders') > 0
+    and p_facts #> '{holders,0}' is not null
     and exists (
       select from lenses.dispatch_ticks as t
       where t.started_at between clock_timestamp() - interval '3 minutes' and clock_timestamp()
@@ -31,7 +31,9 @@ holders as (
     (select count(*) from late as l where h.xid in (l.schedule_xid, l.due_xid)) as held,
     (select count(*) from late) as due,
     (select min(l.due_at) from late as l) as oldest
-  from jsonb_to_recordset(p_facts -> 'holders') as h (
+  from jsonb_to_recordset(
+    case jsonb_typeof(p_facts -> 'holders') when 'array' then p_facts -> 'holders' end
+  ) as h (
     pid integer, role text, application_name text, state text, age float8, lock text, relation text,
     xid text
   )

@@ -114,7 +114,7 @@ begin
     v_behind := v_behind || format('ticks from %s', to_char(v_oldest, 'YYYY-MM-DD'));
   end if;
   v_advice := case when cardinality(v_behind) > 0 then 'call lenses.sp_purge_history();' end;
-  v_oldest := case when p_facts #>> '{job,jobid}' <> '' then (p_facts ->> 'oldest_job_run')::timestamptz end;
+  v_oldest := case when p_facts #>> '{job,jobid}' <> '' then nullif(p_facts ->> 'oldest_job_run', '')::timestamptz end;
   if v_oldest < v_now - v_settings.ticks_retention - interval '1 day' then
     v_behind := v_behind || format('rows of cron.job_run_details from %s', to_char(v_oldest, 'YYYY-MM-DD'));
     v_advice := concat_ws(' ', v_advice, format(
