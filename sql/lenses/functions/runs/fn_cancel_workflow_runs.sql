@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For service_role, and by public.fn_cancel_workflow_runs for the owner. Schedules are locked in the order of their ids,
--- as in lenses.fn_decide_workflow_runs.
+-- For service_role, and by public.fn_cancel_workflow_runs for the owner. Schedules are locked in
+-- the order of their ids, as in lenses.fn_decide_workflow_runs.
 create or replace function lenses.fn_cancel_workflow_runs(p_run_ids uuid[])
 returns setof uuid
 language plpgsql

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- For the trigger of workflow_schedules: a save that mends what the newest slot failed on takes the error away, and with
--- it the status. A failed dispatch is tried anew after any edit but a pause; a condition that raised, after it was
--- changed; all else is asked. What the save itself says about errors stands.
+-- For the trigger of workflow_schedules: a save that mends what the newest slot failed on takes the
+-- error away, and with it the status. A failed dispatch is tried anew after any edit but a pause; a
+-- condition that raised, after it was changed; all else is asked. What the save itself says about
+-- errors stands.
 create or replace function lenses.fn_clear_mended(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules
