@@ -230,6 +230,7 @@ grant execute on function
   lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric),
   lenses.fn_fail_workflow_run(uuid, text, text, text),
   lenses.fn_cancel_workflow_run(uuid),
+  lenses.fn_cancel_workflow_runs(uuid[]),
   lenses.fn_reap_workflow_runs(),
   public.fn_claim_workflow_runs(text, integer, interval),
   public.fn_heartbeat_workflow_run(uuid, text, interval),
@@ -238,9 +239,13 @@ grant execute on function
   public.fn_fail_workflow_run(uuid, text, text, text),
   public.fn_reap_workflow_runs()
 to service_role;
-grant execute on function public.fn_cancel_workflow_run(uuid) to authenticated, service_role;
+grant execute on function
+  public.fn_cancel_workflow_run(uuid),
+  public.fn_cancel_workflow_runs(uuid[])
+to authenticated, service_role;
 grant execute on function
   public.fn_decide_workflow_run(uuid, text, text),
+  public.fn_decide_workflow_runs(uuid[], text, text),
   public.fn_run_workflow_schedule_now(uuid, jsonb),
   public.fn_backfill_schedule(uuid, timestamptz, boolean, timestamptz),
   public.fn_get_schedule_run_history(uuid, integer)

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import conninfo
 from psycopg.rows import dict_row
 
-from lf_sql import bundle
+from lf_sql import bundle, instants
 from lf_sql.errors import LfSqlError
 
 Connection = psycopg.Connection[dict[str, Any]]
@@ -70,8 +70,10 @@ def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Conn
         )
     except psycopg.Error as error:
         raise LfSqlError(*_connection_trouble(error, given)) from None
+    instants.read_all(conn)
     conn.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
-    conn.read_only = False
+    # A standby takes no transaction that may write; everywhere else no setting forbids ours.
+    conn.read_only = None if conn.info.parameter_status("in_hot_standby") == "on" else False
     return conn
 
 
@@ -161,6 +163,8 @@ def describe(error: psycopg.Error) -> tuple[str, str | None]:
     if not diag.message_primary:
         return " ".join(str(error).split()) or type(error).__name__, None
     rest = [part for part in (diag.message_detail, diag.message_hint) if part]
+    if error.sqlstate == "25006" and not rest:
+        rest = ["this server takes no writes: a standby, or set read-only; connect to the primary"]
     return diag.message_primary, "; ".join(" ".join(part.split()) for part in rest) or None
 
 

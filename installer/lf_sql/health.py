@@ -47,6 +47,8 @@ def facts(conn: Connection) -> dict[str, Any]:
             found["pg_cron"]["can_read"] = False
         else:
             found |= job["facts"] if job else {}
+    holders = conn.execute(bundle.query("health_holders").encode()).fetchone()
+    found |= holders or {}
     return found
 
 

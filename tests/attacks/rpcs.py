@@ -12,7 +12,7 @@ from tests.support.tenants import Estate
 
 DEFINITION = '{"nodes":[{"id":"a"},{"id":"b"}],"edges":[{"from":"a","to":"b"}]}'
 
-# A value `:kind` is the id of the caller's row of that kind (Estate).
+# A value `:kind` is the id of the caller's row of that kind (Estate), `{:kind}` an array of it.
 CALLS: dict[str, dict[str, Any]] = {
     "fn_backfill_schedule": {
         "p_schedule_id": ":schedule",
@@ -21,6 +21,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "p_until": "today",
     },
     "fn_cancel_workflow_run": {"p_run_id": ":run"},
+    "fn_cancel_workflow_runs": {"p_run_ids": "{:run}"},
     "fn_create_schedule_calendar": {
         "p_name": "more",
         "p_kind": "only_dates",
@@ -31,6 +32,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "fn_cron_describe": {"p_cron_expr": "0 9 * * 1-5"},
     "fn_cron_preview": {"p_cron_expr": "0 9 * * 1-5", "p_timezone": "Europe/Istanbul"},
     "fn_decide_workflow_run": {"p_run_id": ":run", "p_decision": "approved"},
+    "fn_decide_workflow_runs": {"p_run_ids": "{:run}", "p_decision": "approved"},
     "fn_delete_gateway": {"p_gateway_id": ":gateway"},
     "fn_delete_schedule_calendar": {"p_calendar_id": ":spare_calendar"},
     "fn_delete_workflow_schedule": {"p_schedule_id": ":schedule"},
@@ -97,10 +99,15 @@ NAMED_ROWS = [
 
 
 def arguments(name: str, who: Estate) -> dict[str, Any]:
-    return {
-        argument: who.ids[value[1:]] if isinstance(value, str) and value.startswith(":") else value
-        for argument, value in CALLS[name].items()
-    }
+    def filled(value: Any) -> Any:
+        match value:
+            case str() if value.startswith(":"):
+                return who.ids[value[1:]]
+            case str() if value.startswith("{:"):
+                return "{" + who.ids[value[2:-1]] + "}"
+        return value
+
+    return {argument: filled(value) for argument, value in CALLS[name].items()}
 
 
 def statement(name: str, arguments: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -29,8 +30,20 @@ class Lines:
         return {row["label"]: row for row in self.rows if row["schedule_id"] == str(schedule)}
 
 
+def follow(advice: str, lf: Command, db: Database) -> None:
+    """Do as an advice says: a command line of ours, or SQL; what follows # or -- explains it."""
+    if advice.startswith("lf-sql "):
+        lf(*shlex.split(advice, comments=True)[1:])
+    else:
+        assert advice.split()[0] in ("select", "call", "delete", "alter", "begin"), advice
+        for statement in (
+            advice.partition(" -- ")[0].strip("; ").split("; ")
+        ):  # one by one, as psql does
+            db.execute(statement)
+
+
 def asker(lf: Command) -> Health:
-    def health(*args: object, code: int) -> Lines:
+    def health(*args: object, code: int | None) -> Lines:
         rows = lf("schedule", "health", *args, "--json", code=code).json
         return Lines(rows, lf("schedule", "health", *args, code=code).out)
 

@@ -51,6 +51,23 @@ def test_a_tick_from_the_future(db: Database, health: Health, ticking: Tick) -> 
     assert "8 h" in line["detail"] or "7 h" in line["detail"]
 
 
+def test_a_clock_that_was_ahead_for_a_while(db: Database, health: Health, ticking: Tick) -> None:
+    """What ticks now is right again, and said so; what the false future left is named, with the way out."""
+    db.execute(
+        "update lenses.dispatch_ticks set started_at = started_at + interval '3 hours', "
+        "finished_at = finished_at + interval '3 hours'"
+    )
+    line = health("--server", code=1).check("worker")
+    assert line["label"] == "clock"
+    assert "lf-sql schedule recompute --all" in line["advice"]
+    ticking()
+    lines = health("--server", code=0)
+    assert lines.check("worker")["label"] == "ok"
+    line = lines.check("clock")
+    assert (line["state"], line["label"]) == ("warn", "was ahead")
+    assert line["advice"].startswith("lf-sql schedule recompute --all")
+
+
 def test_frozen(db: Database, health: Health, ticking: Tick) -> None:
     db.execute("select lenses.fn_freeze_dispatch('moving house')")
     line = health(code=1).check("worker")
@@ -163,7 +180,7 @@ def test_skips_are_counted_by_reason(
     due_in(db, schedule, -1)
     ticking()
     assert health("--server", code=0).check("skips")["label"] == "condition_failed 1"
-    mine = lf("schedule", "health", "--as", owner.user_id, "--json", code=1).json
+    mine = lf("schedule", "health", "--as", owner.user_id, "--json").json
     assert {row["label"] for row in mine if row["check_name"] == "skips"} == {"condition_failed 1"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -258,6 +259,14 @@ def test_it_cannot_connect(ask: Ask) -> None:
         found = ask(server.dsn())("--server", code=1).check("pg_cron")
         assert found["label"] == "connection failed"
         assert "/nowhere" in found["detail"]
-        assert "cron.use_background_workers" in found["advice"]
+        (statement,) = re.findall(r"alter system [^;]+;", found["advice"])
+        assert "restart the server" in found["advice"]
+        with connect(server.dsn()) as conn:
+            conn.execute(statement)
+        server.restart()
+        with connect(server.dsn()) as conn:
+            ran = "select count(*) from cron.job_run_details where status = 'succeeded'"
+            wait_until(lambda: conn.value(ran) > 0, 75.0)
+        assert ask(server.dsn())("--server", code=None).check("pg_cron")["label"] == "registered"
     finally:
         server.stop()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.health.conftest import Health
+from tests.health.conftest import Health, follow
 from tests.support.command import Command
 from tests.support.database import Database, Tenant
 from tests.support.work import due_in, make_schedule, make_workflow, unguarded
@@ -46,22 +46,91 @@ def test_missed_while_nobody_ticks_then_dropped_then_made_good(
     ticking()
     found = health(code=1).of(schedule)
     assert "dropped as late" in found["MISSED"]["detail"]
-    command = found["MISSED"]["advice"].split(";")[0].removeprefix("run them: lf-sql ")
-    lf(*command.split())
+    follow(found["MISSED"]["advice"], lf, db)
     assert health(code=0).of(schedule) == {}
 
 
 def test_never_ran_although_it_was_due(
-    db: Database, health: Health, owner: Tenant, ticking: Tick
+    db: Database, health: Health, schedule: uuid.UUID, lf: Command
 ) -> None:
-    schedule = make_schedule(
-        db, make_workflow(db, owner), pre_dispatch_condition='{"/nothing": {"eq": 1}}'
+    db.execute(
+        "update lenses.workflow_schedules set last_dispatch_status = 'skipped_missed', "
+        "next_run_at = now() + interval '1 hour'"
     )
+    line = health(code=1).of(schedule)["NEVER_RAN"]
+    assert "skipped_missed" in line["detail"]
+    follow(line["advice"], lf, db)
+
+
+NEVER = '{"/nothing": {"eq": 1}}'
+MEANT = {
+    "skipped_condition": {"pre_dispatch_condition": NEVER},
+    "skipped_calendar": {"calendar_id": "weekend"},
+    "skipped_overlap": {"queue_policy": '{"mode": "serial"}'},
+    "deferred": {"queue_policy": '{"mode": "serial", "onOverlap": "queue"}'},
+    "paused": {},
+}
+
+
+@pytest.mark.parametrize("status", MEANT)
+def test_a_first_slot_that_was_skipped_on_purpose_is_no_bad_news(
+    db: Database, health: Health, owner: Tenant, ticking: Tick, lf: Command, status: str
+) -> None:
+    columns = dict(MEANT[status])
+    if "calendar_id" in columns:
+        columns["calendar_id"] = db.value(
+            "insert into lenses.schedule_calendars (lenser_id, name, kind, dates) "
+            "values (%s, 'never', 'only_dates', '{9999-01-01}') returning id",
+            [owner.id],
+        )
+    workflow = make_workflow(db, owner)
+    schedule = make_schedule(db, workflow, **columns)
+    if "queue_policy" in columns:  # a run by another's hand, and no other trace of it
+        db.execute(
+            "insert into lenses.workflow_runs (workflow_id, schedule_id) values (%s, %s)",
+            [workflow, schedule],
+        )
+    if status == "paused":
+        db.execute("update lenses.workflows set status = 'paused'")
     due_in(db, schedule, -1)
     ticking()
-    line = health(code=1).of(schedule)["NEVER_RAN"]
-    assert "skipped_condition" in line["detail"]
-    assert "lf-sql schedule preview" in line["advice"]
+    assert db.value("select last_dispatch_status from lenses.workflow_schedules") == status
+    found = health(code=0).of(schedule)
+    if "queue_policy" in columns:
+        assert found == {}  # it ran
+        with unguarded(db, "lenses.workflow_runs"):
+            db.execute("delete from lenses.workflow_runs")
+        found = health(code=0).of(schedule)
+    line = found["NEVER_RAN"]
+    assert line["state"] == "warn"
+    follow(line["advice"], lf, db)
+
+
+@pytest.mark.parametrize("has_run", [False, True])
+def test_a_window_that_is_over_is_no_bad_news(
+    db: Database, health: Health, owner: Tenant, ticking: Tick, has_run: bool
+) -> None:
+    schedule = make_schedule(
+        db, make_workflow(db, owner), start_at="2026-01-01", end_at="2026-01-02"
+    )
+    if has_run:
+        due_in(db, schedule, -1)
+        ticking()
+    assert {row["state"] for row in health(code=0).of(schedule).values()} <= {"warn"}
+
+
+def test_what_was_dropped_a_month_ago_cannot_be_run_and_is_not_told(
+    db: Database, health: Health, schedule: uuid.UUID, ticking: Tick
+) -> None:
+    db.execute("update lenses.workflow_schedules set next_run_at = now() - interval '1 hour'")
+    ticking()
+    assert "MISSED" in health(code=1).of(schedule)
+    with unguarded(db, "agents.action_logs"):
+        db.execute(
+            "update agents.action_logs set payload = jsonb_set(payload, '{detail,last}', "
+            "to_jsonb(now() - interval '31 days')) where action_type = 'schedule_skipped'"
+        )
+    assert "MISSED" not in health(code=None).of(schedule)
 
 
 def test_paused_and_disabled_are_no_bad_news(

@@ -12,12 +12,20 @@ EXECUTORS = (
     "fn_complete_workflow_run", "fn_fail_workflow_run", "fn_reap_workflow_runs",
 )  # fmt: skip
 OWNERS = (
-    "fn_decide_workflow_run", "fn_run_workflow_schedule_now", "fn_backfill_schedule",
-    "fn_get_schedule_run_history",
+    "fn_decide_workflow_run", "fn_decide_workflow_runs", "fn_run_workflow_schedule_now",
+    "fn_backfill_schedule", "fn_get_schedule_run_history",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*EXECUTORS, "fn_cancel_workflow_run"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *EXECUTORS,
+        "fn_cancel_workflow_run",
+        "fn_cancel_workflow_runs",
+        "fn_decide_workflow_runs",
+    ],
+)
 def test_the_namesake_has_the_same_parameters(world: World, name: str) -> None:
     signatures = world.db.column(
         "select pg_get_function_arguments(oid) || ' -> ' || pg_get_function_result(oid) "
@@ -33,7 +41,7 @@ def test_the_namesake_has_the_same_parameters(world: World, name: str) -> None:
     [
         (EXECUTORS, {"service_role"}),
         (OWNERS, {"authenticated"}),
-        (("fn_cancel_workflow_run",), {"authenticated", "service_role"}),
+        (("fn_cancel_workflow_run", "fn_cancel_workflow_runs"), {"authenticated", "service_role"}),
     ],
 )
 def test_who_may_execute_them(world: World, names: tuple[str, ...], roles: set[str]) -> None:

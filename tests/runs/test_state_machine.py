@@ -237,7 +237,7 @@ ODD = [
     ("metadata", '"text"', "metadata must be an object"),
     ("metadata", "null", "metadata must be an object, not null"),
     *(
-        (column, value, f'{column} must be an instant, not "{value}"')
+        (column, value, f'{column} must be an instant of the years 1970 to 9999, not "{value}"')
         for column in ("available_at", "lease_expires_at", "started_at", "completed_at")
         for value in ("infinity", "-infinity")
     ),
@@ -267,7 +267,7 @@ def test_no_run_takes_what_it_cannot_live_with(
 
 @pytest.mark.parametrize("column", ["scheduled_for", "created_at", "approval_expires_at"])
 def test_a_run_is_not_made_for_infinity(world: World, column: str) -> None:
-    with world.refused("22023", f"{column} must be an instant"):
+    with world.refused("22023", f"{column} must be an instant of the years"):
         world.run(world.make_schedule(), **{column: "infinity"})
 
 

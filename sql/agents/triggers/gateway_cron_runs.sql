@@ -11,3 +11,9 @@ create or replace trigger gateway_cron_runs_follow_update
 after update of status on agents.gateway_cron_runs
 for each row when (new.gateway_cron_id is not null and new.status is distinct from old.status)
 execute function agents.tg_gateway_cron_runs_follow();
+
+create or replace trigger gateway_cron_runs_instants
+before insert or update on agents.gateway_cron_runs
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

@@ -31,3 +31,9 @@ after update of payload on agents.gateway_crons
 for each row
 when (old.payload is distinct from new.payload)
 execute function agents.tg_gateway_crons_quota_change();
+
+create or replace trigger gateway_crons_instants
+before insert or update on agents.gateway_crons
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

@@ -1,3 +1,9 @@
 create or replace trigger gateways_check
 before insert or update on agents.gateways
 for each row execute function agents.tg_gateways_check();
+
+create or replace trigger gateways_instants
+before insert or update on agents.gateways
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

@@ -3,3 +3,9 @@ before insert on agents.team_members
 for each row
 when (new.lenser_id is null)
 execute function agents.tg_team_members_fill();
+
+create or replace trigger team_members_instants
+before insert or update on agents.team_members
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

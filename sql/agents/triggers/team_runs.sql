@@ -24,3 +24,9 @@ execute function agents.tg_team_runs_guard();
 
 alter table agents.team_runs enable always trigger team_runs_guard_insert;
 alter table agents.team_runs enable always trigger team_runs_guard_update;
+
+create or replace trigger team_runs_instants
+before insert or update on agents.team_runs
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

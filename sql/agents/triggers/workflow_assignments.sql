@@ -14,3 +14,9 @@ execute function agents.tg_workflow_assignments_approval();
 
 alter table agents.workflow_assignments
   enable always trigger workflow_assignments_guard_approval;
+
+create or replace trigger workflow_assignments_instants
+before insert or update on agents.workflow_assignments
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

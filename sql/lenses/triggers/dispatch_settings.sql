@@ -17,3 +17,9 @@ execute function lenses.tg_dispatch_settings();
 
 alter table lenses.dispatch_settings enable always trigger dispatch_settings_refuse_delete;
 alter table lenses.dispatch_settings enable always trigger dispatch_settings_refuse_truncate;
+
+create or replace trigger dispatch_settings_instants
+before insert or update on lenses.dispatch_settings
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

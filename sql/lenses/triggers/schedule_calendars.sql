@@ -17,3 +17,9 @@ execute function lenses.tg_schedule_calendars_seed();
 
 alter table lenses.schedule_calendars enable always trigger schedule_calendars_seed;
 alter table lenses.schedule_calendars enable always trigger schedule_calendars_seed_truncate;
+
+create or replace trigger schedule_calendars_instants
+before insert or update on lenses.schedule_calendars
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

@@ -1,3 +1,9 @@
 create or replace trigger schedule_due_insert
 before insert on lenses.schedule_due
 for each row execute function lenses.tg_schedule_due_insert();
+
+create or replace trigger schedule_due_instants
+before insert or update on lenses.schedule_due
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

@@ -116,3 +116,9 @@ when (
   is distinct from (new.inputs_template, new.inputs_rotation, new.pre_dispatch_condition)
 )
 execute function lenses.tg_workflow_schedules_quota_change();
+
+create or replace trigger workflow_schedules_instants
+before insert or update on lenses.workflow_schedules
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

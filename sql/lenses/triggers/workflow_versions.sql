@@ -17,3 +17,9 @@ execute function lenses.tg_workflow_versions_refuse();
 
 alter table lenses.workflow_versions enable always trigger workflow_versions_refuse;
 alter table lenses.workflow_versions enable always trigger workflow_versions_refuse_truncate;
+
+create or replace trigger workflow_versions_instants
+before insert or update on lenses.workflow_versions
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

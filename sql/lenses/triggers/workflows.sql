@@ -22,3 +22,9 @@ after update on lenses.workflows
 for each row
 when (old.status <> 'deleted' and new.status = 'deleted')
 execute function lenses.tg_workflows_deleted();
+
+create or replace trigger workflows_instants
+before insert or update on lenses.workflows
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

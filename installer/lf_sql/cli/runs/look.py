@@ -1,4 +1,4 @@
-"""lf-sql runs list, show, approve, reject, cancel."""
+"""lf-sql runs list and show."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from datetime import datetime
 import click
 
 from lf_sql.cli.context import emit, emit_one, options
-from lf_sql.errors import LfSqlError
 from lf_sql.given import Instant, complete
 from lf_sql.tenant import as_asked, as_owner_of, find, one
 
@@ -90,51 +89,4 @@ def show(run: str) -> None:
     emit(events, ["at", "event", "payload"], empty="no events")
 
 
-def decide(run: str, decision: str, text: str | None) -> None:
-    """The owner's word on a run that waits for it."""
-    with as_owner_of("run", run) as (conn, found):
-        conn.execute("select public.fn_decide_workflow_run(%s, %s, %s)", [found.id, decision, text])
-        row = one(
-            conn,
-            "select r.id, r.status from lenses.workflow_runs as r where r.id = %s",
-            [found.id],
-        )
-    said(row)
-
-
-@click.command(epilog='\b\nExample:\n  lf-sql runs approve 5c01 --note "looks right"')
-@RUN
-@click.option("--note", "text", help="Why, for the audit log.")
-def approve(run: str, text: str | None) -> None:
-    """Let a waiting run go: it becomes pending."""
-    decide(run, "approved", text)
-
-
-@click.command(epilog='\b\nExample:\n  lf-sql runs reject 5c01 --note "wrong audience"')
-@RUN
-@click.option("--note", "text", help="Why, for the audit log.")
-def reject(run: str, text: str | None) -> None:
-    """Refuse a waiting run: it is cancelled."""
-    decide(run, "rejected", text)
-
-
-@click.command(epilog="\b\nExample:\n  lf-sql runs cancel 5c01")
-@RUN
-def cancel(run: str) -> None:
-    """Cancel a run that is not over; its executor loses the lease."""
-    with as_owner_of("run", run) as (conn, found):
-        row = one(conn, "select public.fn_cancel_workflow_run(%s) as is_cancelled", [found.id])
-        if not row["is_cancelled"]:
-            raise LfSqlError(f"run {found.id} is over already", f"lf-sql runs show {found.id}")
-    said({"id": found.id, "status": "cancelled"})
-
-
-def said(row: dict[str, object]) -> None:
-    """The id and its status; an object with --json."""
-    if options().as_json:
-        emit_one(row)
-    else:
-        click.echo(f"{row['id']}\t{row['status']}")
-
-
-COMMANDS = [list_, show, approve, reject, cancel]
+COMMANDS = [list_, show]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -193,7 +194,9 @@ def zone_or_none(name: str) -> ZoneInfo | None:
 
 def wall(at: datetime, zone: ZoneInfo | None) -> str:
     """The wall clock of an instant: `Mon 2026-12-07 09:00 +03`."""
-    return at.astimezone(zone).strftime("%a %Y-%m-%d %H:%M %Z")
+    with suppress(OverflowError):  # at the end of what Python can hold
+        at = at.astimezone(zone)
+    return at.strftime("%a %Y-%m-%d %H:%M %Z")
 
 
 COMMANDS = [list_, show, history, preview, describe]

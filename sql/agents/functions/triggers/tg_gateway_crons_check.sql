@@ -50,11 +50,6 @@ begin
     end if;
     new.updated_at := now();
   end if;
-  if not isfinite(new.next_run_at) then
-    raise exception using errcode = '22023',
-      message = format('next_run_at must be an instant, not "%s"', new.next_run_at),
-      hint = 'Leave it NULL to have the next slot looked for.';
-  end if;
   return new;
 end;
 $$;

@@ -25,10 +25,11 @@ declare
   v_job record;
   v_ago text;
   v_gap record;
+  v_read_only record;
 begin
   select s.* into v_settings from lenses.dispatch_settings as s;
   select t.* into v_tick from lenses.dispatch_ticks as t
-  where t.undone_at is null order by t.started_at desc limit 1;
+  where t.undone_at is null order by t.id desc limit 1;
   select
     array_agg(format('%s:%s', w.hostname, w.pid) order by w.started_at) filter (where w.is_leader),
     count(*) filter (where not w.is_leader)
@@ -37,17 +38,20 @@ begin
   where w.beat_at > v_now - interval '30 seconds';
   v_has_worker := coalesce(cardinality(v_leaders), 0) > 0;
   v_is_recent := coalesce(v_tick.started_at between v_now - v_silence and v_now + interval '5 seconds', false);
-  v_ago := lenses.fn_health_age(v_now - v_tick.started_at);
+  v_ago := lenses.fn_health_since(v_tick.started_at, v_now);
 
   select j.* into v_job
   from lenses.fn_health_pg_cron(p_facts, v_has_worker or (v_is_recent and v_tick.driver <> 'pg_cron')) as j;
+
+  select r.* into v_read_only from lenses.fn_health_read_only() as r;
 
   check_name := 'worker';
   if v_is_standby then
     state := case when v_is_recent then 'warn' else 'bad' end;
     label := 'standby';
     detail := format(
-      'this server is a standby: the primary dispatches; its newest tick that has arrived here is %s',
+      'this server is a standby, in recovery and read-only: the primary dispatches; its newest tick that has arrived '
+        || 'here is %s',
       coalesce(v_ago || ' old', 'none')
     );
     advice := case
@@ -56,19 +60,24 @@ begin
     end;
     return next;
     return;
+  elsif v_read_only.advice is not null then
+    state := 'bad';
+    label := 'read-only';
+    detail := v_read_only.detail;
+    advice := v_read_only.advice;
   elsif v_settings.is_frozen then
     state := 'bad';
     label := 'frozen';
-    detail := format(
-      'dispatching is frozen since %s%s', to_char(v_settings.frozen_at, 'YYYY-MM-DD HH24:MI UTC'),
-      coalesce(': ' || v_settings.frozen_reason, '')
-    );
-    advice := 'when the reason is gone: select lenses.fn_unfreeze_dispatch();';
+    detail := 'dispatching is frozen'
+      || coalesce(' since ' || to_char(v_settings.frozen_at, 'YYYY-MM-DD HH24:MI UTC'), '')
+      || coalesce(': ' || nullif(btrim(v_settings.frozen_reason), ''), '');
+    advice := 'select lenses.fn_unfreeze_dispatch(); -- when the reason is gone';
   elsif v_tick.started_at > v_now + interval '5 seconds' then
     state := 'bad';
     label := 'clock';
     detail := format('the newest tick is stamped %s in the future: the server''s clock was set back', v_ago);
-    advice := 'put the clock right (NTP); slots between are dispatched once all the same';
+    advice := 'put the clock right (NTP), then: lf-sql schedule recompute --all; it looks for the next slots anew, '
+      || 'and none is dispatched twice';
   elsif v_is_recent then
     state := 'ok';
     label := 'ok';
@@ -126,10 +135,11 @@ begin
       '%s, %s: %s schedules due, %s runs, %s failed', to_char(v_tick.started_at, 'YYYY-MM-DD HH24:MI:SS UTC'),
       case
         when v_tick.finished_at is null then 'not finished'
-        else 'took ' || round(extract(epoch from v_tick.finished_at - v_tick.started_at) * 1000)::text || ' ms'
+        else 'took ' || round(
+          (extract(epoch from v_tick.finished_at) - extract(epoch from v_tick.started_at)) * 1000)::text || ' ms'
       end,
       v_tick.due, v_tick.dispatched, v_tick.failed
-    ) || coalesce('; ' || v_tick.note, '');
+    ) || coalesce('; ' || nullif(btrim(v_tick.note), ''), '');
     advice := case label
       when 'failing' then 'each tick of the last minutes failed so: mend what it names; lf-sql verify says what is off'
       when 'old' then 'see worker above'
@@ -137,11 +147,24 @@ begin
     return next;
   end if;
 
+  if v_tick.started_at <= v_now + interval '5 seconds' and exists (
+    select from lenses.dispatch_ticks as t where t.started_at > v_now + interval '5 seconds'
+  ) then
+    check_name := 'clock';
+    state := 'warn';
+    label := 'was ahead';
+    detail := format('ticks are stamped up to %s in the future: the server''s clock was ahead for a while', (
+      select lenses.fn_health_since(v_now, max(t.started_at)) from lenses.dispatch_ticks as t));
+    advice := 'lf-sql schedule recompute --all # looks for the next slots anew; none is dispatched twice';
+    return next;
+  end if;
+
   select g.started_at, g.gap into v_gap
   from (
     select t.started_at, t.started_at - lag(t.started_at) over (order by t.started_at) as gap
     from lenses.dispatch_ticks as t
-    where t.started_at > v_now - interval '1 day' and t.undone_at is null
+    where t.started_at > v_now - interval '1 day' and t.started_at <= v_now
+      and t.undone_at is null
   ) as g
   where g.gap > interval '1 hour'
   order by g.gap desc

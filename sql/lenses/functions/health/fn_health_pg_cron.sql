@@ -101,9 +101,9 @@ cross join lateral (
   ),
   (
     13, f.r ->> 'status' = 'failed' and f.r ->> 'return_message' like 'connection failed%', 'connection failed',
-    format('pg_cron cannot connect to this server (cron.host is %s)', coalesce(f.c ->> 'host', 'not visible')),
-    'set cron.use_background_workers = on (no connection needed), or cron.host to the socket''s folder, and restart; '
-    || 'or run lf-sql worker'
+    format('pg_cron cannot connect to this server (cron.host is %s)', coalesce(nullif(f.c ->> 'host', ''), 'not visible')),
+    'as a superuser: alter system set cron.use_background_workers = on; then restart the server (pg_cron reads it only '
+    || 'then, and connects to nothing any more); or run lf-sql worker'
   ),
   (
     14, not coalesce((f.c ->> 'has_launcher')::boolean, true), 'launcher dead',
@@ -112,7 +112,7 @@ cross join lateral (
   ),
   (
     15, f.r ->> 'status' = 'failed' and (f.r ->> 'age')::numeric < 600, 'job fails',
-    format('its last run failed: %s', left(f.r ->> 'return_message', 200)),
+    'its last run failed' || coalesce(': ' || nullif(btrim(left(f.r ->> 'return_message', 200)), ''), ''),
     'see cron.job_run_details; lf-sql verify says what is off in the installation'
   ),
   (

@@ -28,7 +28,12 @@ mine as materialized (
     s.is_active and s.due_at < clock_timestamp() - interval '3 minutes'
     and s.tick_id is distinct from (select n.id from newest as n) as is_overdue,
     s.last_dispatch_status is null and s.next_run_at is not null
-    and s.due_at >= clock_timestamp() - interval '3 minutes' as is_first_ahead
+    and s.due_at >= clock_timestamp() - interval '3 minutes' as is_first_ahead,
+    -- A slot that calendar, condition, workflow or overlap took away on purpose is no bad news.
+    s.last_dispatch_status in ('skipped_calendar', 'skipped_condition', 'skipped_overlap', 'paused', 'deferred')
+    and not (s.due_at < clock_timestamp() - interval '3 minutes') as is_meant,
+    s.next_run_at is null and (s.end_at <= clock_timestamp() or s.cron_expr is null or z.name is not null)
+    as is_finished
   from lenses.workflow_schedules as s
   left join lenses.workflows as w on w.id = s.workflow_id
   left join zones as z on z.name = s.timezone
@@ -41,9 +46,9 @@ findings as (
     case when m.paused_at is null then 'DISABLED' else 'PAUSED' end as label,
     'warn' as state,
     case when m.paused_at is null then 'not active' else
-      format('paused %s ago', lenses.fn_health_age(now() - m.paused_at))
+      format('paused %s ago', lenses.fn_health_since(m.paused_at, now()))
       || coalesce(', until ' || to_char(m.paused_until, 'YYYY-MM-DD HH24:MI UTC'), '')
-      || coalesce(': ' || left(m.pause_note, 200), '')
+      || coalesce(': ' || nullif(btrim(left(m.pause_note, 200)), ''), '')
     end as detail,
     format('lf-sql schedule resume %s', m.id) as advice
   from mine as m
@@ -54,8 +59,8 @@ findings as (
   select
     2, m.id, 'MISSED', 'bad',
     format('slot %s has not been dispatched, %s after it was due',
-      to_char(m.next_run_at, 'YYYY-MM-DD HH24:MI UTC'), lenses.fn_health_age(now() - m.due_at)),
-    'see the worker line: whoever ticks next decides by onMissed'
+      to_char(m.next_run_at, 'YYYY-MM-DD HH24:MI UTC'), lenses.fn_health_since(m.due_at, now())),
+    'see the worker line, and held rows: whoever ticks next decides by onMissed'
   from mine as m
   where m.is_overdue
 
@@ -64,19 +69,23 @@ findings as (
   select
     2, m.id, 'MISSED', 'bad',
     format('its newest slots were dropped as late: %s of them, %s to %s', coalesce(l.payload #>> '{detail,count}', '1'),
-      coalesce(l.payload #>> '{detail,first}', l.payload ->> 'scheduled_for', 'the first'),
-      coalesce(l.payload #>> '{detail,last}', l.payload ->> 'scheduled_for', 'the last')),
-    format('run them: lf-sql schedule backfill %s --since %s; queue_policy.onMissed decides about the next time', m.id,
-      coalesce(l.payload #>> '{detail,first}', l.payload ->> 'scheduled_for'))
+      to_char(l.first_at, 'YYYY-MM-DD HH24:MI UTC'), to_char(l.last_at, 'YYYY-MM-DD HH24:MI UTC')),
+    format('lf-sql schedule backfill %s --since %s # runs them; queue_policy.onMissed decides about the next time', m.id,
+      to_char(greatest(l.first_at, now() - interval '29 days 23 hours'), 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
   from mine as m
   cross join lateral (
-    select a.payload, a.occurred_at
+    select
+      a.payload, a.occurred_at,
+      coalesce(a.payload #>> '{detail,first}', a.payload ->> 'scheduled_for')::timestamptz as first_at,
+      coalesce(a.payload #>> '{detail,last}', a.payload ->> 'scheduled_for')::timestamptz as last_at
     from agents.action_logs as a
     where a.schedule_id = m.id and a.action_type = 'schedule_skipped' and a.payload ->> 'reason' = 'missed'
     order by a.occurred_at desc
     limit 1
   ) as l
+  -- What is further back cannot be run any more, so nothing is to be done about it.
   where m.is_active and not m.is_overdue and m.last_dispatch_status = 'skipped_missed'
+    and l.last_at > now() - interval '29 days'
     and not exists (
       select from lenses.workflow_runs as r
       where r.schedule_id = m.id and r.lenser_id = m.lenser_id and r.created_at >= l.occurred_at
@@ -86,16 +95,23 @@ findings as (
 
   select
     3, m.id, 'NEVER_RAN',
-    case when m.is_first_ahead then 'warn' else 'bad' end,
+    case when m.is_first_ahead or m.is_meant or m.is_finished then 'warn' else 'bad' end,
     case
+      when m.is_finished then 'it never ran, and no slot is left'
       when m.is_first_ahead
         then format('its first slot comes at %s', to_char(m.next_run_at, 'YYYY-MM-DD HH24:MI UTC'))
-      when m.next_run_at is null then 'it never ran, and no slot is left'
-      else format('it was due and never ran%s', coalesce(format('; the newest slot: %s', m.last_dispatch_status), ''))
+      when m.is_meant then format('it has not run yet: %s', case m.last_dispatch_status
+        when 'skipped_calendar' then 'its calendar skipped the slots so far'
+        when 'skipped_condition' then 'its condition was false'
+        when 'paused' then 'its workflow was not active'
+        when 'deferred' then 'the slot waits for a run that is in flight'
+        else 'a run was in flight'
+      end)
+      else 'it was due and never ran' || coalesce('; the newest slot: ' || m.last_dispatch_status, '')
     end,
     case
-      when m.is_first_ahead then null
-      else format('lf-sql schedule preview %s shows what stands in its way', m.id)
+      when m.is_finished or m.is_first_ahead then null
+      else format('lf-sql schedule preview %s # shows what stands in its way', m.id)
     end
   from mine as m
   where m.is_active and m.last_run_at is null
@@ -106,17 +122,19 @@ findings as (
   select
     4, m.id, upper(m.last_dispatch_status),
     case m.last_dispatch_status when 'budget_exceeded' then 'warn' else 'bad' end,
-    coalesce(left(m.last_error_message, 300), 'its newest slot was not dispatched'),
+    coalesce(nullif(btrim(left(m.last_error_message, 300)), ''), 'its newest slot was not dispatched'),
     case m.last_dispatch_status
       when 'dispatch_failed' then
         'tried again after 1, 2, 4 and 8 minutes, then the slot is used up; mend what the message names'
-      when 'condition_failed' then format('mend it: lf-sql schedule condition test %s', m.id)
+      when 'condition_failed' then format('lf-sql schedule condition test %s # then mend it', m.id)
       when 'budget_exceeded' then 'raise agents.policies of the assignee, or wait for the next UTC day'
       else format('mend what the message names and save the schedule again; then lf-sql schedule preview %s', m.id)
     end
   from mine as m
   where m.is_active
     and m.last_dispatch_status in ('dispatch_failed', 'validation_failed', 'condition_failed', 'budget_exceeded')
+    -- What has been mended meanwhile is not told.
+    and lenses.fn_error_stands((select s from lenses.workflow_schedules as s where s.id = m.id))
 
   union all
 
@@ -150,6 +168,11 @@ findings as (
 
   union all
 
+  select 8, k.schedule_id, 'ALL_SKIPPED', 'warn', k.detail, k.advice
+  from lenses.fn_health_skipping(p_lenser_id) as k
+
+  union all
+
   select
     7, m.id, 'CALENDAR_OVER',
     case c.kind when 'only_dates' then 'bad' else 'warn' end,
@@ -163,7 +186,7 @@ findings as (
 )
 
 select
-  'schedule', f.state, f.label, format('%s: %s', coalesce(nullif(m.title, ''), 'workflow without a title'), f.detail),
+  'schedule', f.state, f.label, format('%s: %s', coalesce(nullif(btrim(m.title), ''), 'workflow without a title'), f.detail),
   f.advice, f.id
 from findings as f
 inner join mine as m on m.id = f.id

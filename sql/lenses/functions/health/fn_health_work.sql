@@ -19,6 +19,7 @@ declare
   v_oldest timestamptz;
   v_skips text;
   v_behind text[] := '{}';
+  v_advice text;
 begin
   select s.* into v_settings from lenses.dispatch_settings as s;
 
@@ -28,13 +29,15 @@ begin
   label := case state when 'ok' then 'ok' else 'behind' end;
   detail := case v_count
     when 0 then 'nothing is due'
-    else format('%s schedules are due, the oldest since %s', v_count, lenses.fn_health_age(v_now - v_oldest))
+    else format('%s schedules are due, the oldest since %s', v_count, lenses.fn_health_since(v_oldest, v_now))
   end;
   advice := case state when 'bad' then case
     when v_settings.is_frozen then 'unfreeze; onMissed decides about what is late by then'
     else 'if the worker line is fine the dispatcher is catching up: look again, and at max_catchup_per_tick'
   end end;
   return next;
+
+  return query select h.* from lenses.fn_health_holders(p_facts) as h;
 
   select count(*), min(r.lease_expires_at) into v_count, v_oldest
   from lenses.workflow_runs as r
@@ -44,10 +47,10 @@ begin
   label := case v_count when 0 then 'none' else v_count::text end;
   detail := case v_count
     when 0 then 'no lease is over'
-    else format('%s runs whose lease is over since %s', v_count, lenses.fn_health_age(v_now - v_oldest))
+    else format('%s runs whose lease is over since %s', v_count, lenses.fn_health_since(v_oldest, v_now))
   end;
   advice := case when v_count > 0 then
-    'the tick reaps them: see the worker line; by hand: select lenses.fn_reap_workflow_runs();' end;
+    'select lenses.fn_reap_workflow_runs(); -- the tick does so too: see the worker line' end;
   return next;
 
   select count(*), min(r.created_at) into v_count, v_oldest
@@ -59,23 +62,12 @@ begin
     state := 'warn';
     label := v_count::text;
     detail := format('%s runs that no executor has claimed, the oldest since %s', v_count,
-      lenses.fn_health_age(v_now - v_oldest));
+      lenses.fn_health_since(v_oldest, v_now));
     advice := 'start executors: lf-sql runs work -- COMMAND';
     return next;
   end if;
 
-  select count(*), min(r.created_at) into v_count, v_oldest
-  from lenses.workflow_runs as r
-  where r.status = 'pending_approval' and r.created_at < v_now - interval '1 day';
-  if v_count > 0 then
-    check_name := 'approvals';
-    state := 'warn';
-    label := v_count::text;
-    detail := format('%s runs wait for their owner''s decision, the oldest since %s', v_count,
-      lenses.fn_health_age(v_now - v_oldest));
-    advice := 'lf-sql runs list --status pending_approval; approval_policy.expiresAfterMs ends such waiting';
-    return next;
-  end if;
+  return query select a.* from lenses.fn_health_approvals(null) as a;
 
   select sum(t.failed) into v_failed from lenses.dispatch_ticks as t where t.started_at > v_now - interval '1 day';
   select string_agg(format('%s %s', e.key, e.total), ', ' order by e.total desc, e.key) into v_skips
@@ -100,6 +92,9 @@ begin
     from lenses.workflow_runs as r
     where r.lenser_id = p.id and r.status in ('completed', 'failed', 'cancelled', 'timed_out')
       and r.completed_at < v_now - v_settings.retention - interval '1 day'
+      and not exists (
+        select from lenses.workflow_run_events as e
+        where e.run_id = r.id and e.occurred_at >= v_now - v_settings.retention - interval '1 day')
     order by r.created_at
     limit 1
   ) as o;
@@ -118,17 +113,21 @@ begin
   if v_oldest < v_now - v_settings.ticks_retention - interval '1 day' then
     v_behind := v_behind || format('ticks from %s', to_char(v_oldest, 'YYYY-MM-DD'));
   end if;
-  v_oldest := (p_facts ->> 'oldest_job_run')::timestamptz;
+  v_advice := case when cardinality(v_behind) > 0 then 'call lenses.sp_purge_history();' end;
+  v_oldest := case when p_facts #>> '{job,jobid}' <> '' then nullif(p_facts ->> 'oldest_job_run', '')::timestamptz end;
   if v_oldest < v_now - v_settings.ticks_retention - interval '1 day' then
     v_behind := v_behind || format('rows of cron.job_run_details from %s', to_char(v_oldest, 'YYYY-MM-DD'));
+    v_advice := concat_ws(' ', v_advice, format(
+      'delete from cron.job_run_details where jobid = %s and start_time < now() - %L::interval;',
+      p_facts #>> '{job,jobid}', v_settings.ticks_retention
+    ));
   end if;
   check_name := 'retention';
   state := case cardinality(v_behind) when 0 then 'ok' else 'bad' end;
   label := case state when 'ok' then 'ok' else 'behind' end;
   detail := case state when 'ok' then format('history of %s', v_settings.retention)
     else 'past their retention: ' || array_to_string(v_behind, ', ') end;
-  advice := case state when 'bad' then
-    'call lenses.sp_purge_history(); it does so nightly by the purge job or lf-sql worker' end;
+  advice := v_advice || ' -- nightly, the purge jobs or lf-sql worker do so: see why they did not';
   return next;
 
   if (p_facts #>> '{oldest_snapshot,age}')::numeric > 3600 then
@@ -136,10 +135,11 @@ begin
     state := 'warn';
     label := lenses.fn_health_age(make_interval(secs => (p_facts #>> '{oldest_snapshot,age}')::float8));
     detail := format(
-      'process %s (%s) holds a snapshot since then; dead rows cannot be removed and ticks grow slower',
-      p_facts #>> '{oldest_snapshot,pid}', p_facts #>> '{oldest_snapshot,application_name}'
+      'process %s%s holds a snapshot since then; dead rows cannot be removed and ticks grow slower',
+      p_facts #>> '{oldest_snapshot,pid}',
+      coalesce(' (' || nullif(p_facts #>> '{oldest_snapshot,application_name}', '') || ')', '')
     );
-    advice := format('end it: select pg_terminate_backend(%s);', p_facts #>> '{oldest_snapshot,pid}');
+    advice := format('select pg_terminate_backend(%s);', p_facts #>> '{oldest_snapshot,pid}');
     return next;
   end if;
 end;

@@ -63,7 +63,7 @@ bounds (bound) as (
 select 'schedules_due', 'gauge', 'Schedules whose due time has come', '{}'::jsonb, d.n::double precision from due as d
 union all
 select 'backlog_seconds', 'gauge', 'How long the oldest due schedule has been due', '{}',
-  coalesce(extract(epoch from clock_timestamp() - d.oldest), 0)::double precision from due as d
+  coalesce(extract(epoch from clock_timestamp()) - extract(epoch from d.oldest), 0)::double precision from due as d
 union all
 select 'schedules', 'gauge', 'Schedules by status', jsonb_build_object('status', s.status), s.n
 from (
@@ -98,14 +98,14 @@ union all
 select 'dispatch_ticks', 'counter', 'Ticks', '{}', t.ticks from totals as t
 union all
 select 'last_tick_age_seconds', 'gauge', 'Seconds since the newest tick began', '{}',
-  extract(epoch from clock_timestamp() - t.last_at) from totals as t where t.last_at is not null
+  extract(epoch from clock_timestamp()) - extract(epoch from t.last_at) from totals as t where t.last_at is not null
 union all
 select 'dispatch_frozen', 'gauge', '1 while dispatching is frozen', '{}', s.is_frozen::integer
 from lenses.dispatch_settings as s
 union all
 select 'worker_heartbeat_age_seconds', 'gauge', 'Seconds since a worker has said that it lives',
   jsonb_build_object('worker', w.worker_id, 'leader', w.is_leader::text),
-  extract(epoch from clock_timestamp() - w.beat_at)
+  extract(epoch from clock_timestamp()) - extract(epoch from w.beat_at)
 from lenses.worker_heartbeats as w where w.beat_at > clock_timestamp() - interval '1 hour'
 union all
 select 'schedule_drift_seconds', 'histogram', 'Run minus planned due time',

@@ -6,7 +6,7 @@
 create or replace function lenses.fn_next_wake(p_lookahead_ms integer)
 returns double precision
 language sql
-volatile
+stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

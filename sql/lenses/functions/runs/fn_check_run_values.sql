@@ -29,10 +29,12 @@ begin
       ('completed_at', p_new.completed_at, p_old.completed_at),
       ('created_at', p_new.created_at, p_old.created_at)
   ) as v (name, value, old_value)
-  where not isfinite(v.value) and v.value is distinct from v.old_value
+  where v.value not between timestamptz '1970-01-01 00:00:00+00'
+    and timestamptz '9999-12-31 23:59:59.999999+00'
+    and v.value is distinct from v.old_value
   limit 1;
   if found then
-    raise exception '% must be an instant, not "%"', v_column, v_value
+    raise exception '% must be an instant of the years 1970 to 9999, not "%"', v_column, v_value
       using errcode = '22023',
         hint = case v_column
           when 'lease_expires_at' then 'Take a short lease and extend it by heartbeats.'

@@ -14,13 +14,7 @@ declare
   v_team_run_id uuid;
   v_payload jsonb;
 begin
-  if p_decision is null or p_decision not in ('approved', 'rejected') then
-    raise exception 'p_decision must be approved or rejected, not %',
-      coalesce('"' || left(p_decision, 60) || '"', 'NULL')
-      using errcode = '22023', hint = 'Use approved or rejected.';
-  end if;
-  perform lenses.fn_check_text(p_note, 'note', 2000);
-
+  perform lenses.fn_check_decision(p_decision, p_note);
   v_run := lenses.fn_lock_run(p_run_id);
   if v_run.status <> 'pending_approval' then
     raise exception 'run "%" does not wait for approval: it is %', v_run.id, v_run.status

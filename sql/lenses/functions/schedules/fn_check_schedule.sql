@@ -63,22 +63,15 @@ begin
     v_new.cron_spec := null;
   end if;
 
-  if not isfinite(v_new.next_run_at) or not isfinite(v_new.due_at)
-    or not isfinite(v_new.created_at) then
-    raise exception 'next_run_at, due_at and created_at must be finite'
-      using errcode = '22023',
-        detail = format('next_run_at is %s, due_at is %s, created_at is %s.',
-          coalesce(v_new.next_run_at::text, 'NULL'), coalesce(v_new.due_at::text, 'NULL'),
-          v_new.created_at),
-        hint = 'Give an instant, or leave next_run_at and due_at NULL and they are looked for.';
-  end if;
+  perform lenses.fn_check_instant(v_new.next_run_at, 'next_run_at', p_old.next_run_at);
+  perform lenses.fn_check_instant(v_new.due_at, 'due_at', p_old.due_at);
+  perform lenses.fn_check_instant(v_new.created_at, 'created_at', p_old.created_at);
+  perform lenses.fn_check_instant(v_new.start_at, 'start_at', p_old.start_at);
+  perform lenses.fn_check_instant(v_new.end_at, 'end_at', p_old.end_at);
+  perform lenses.fn_check_instant(v_new.paused_at, 'paused_at', p_old.paused_at);
+  perform lenses.fn_check_instant(v_new.paused_until, 'paused_until', p_old.paused_until);
   if v_is_insert or v_new.timezone is distinct from p_old.timezone then
     perform lenses.fn_know_timezone(v_new.timezone);
-  end if;
-  if not isfinite(v_new.start_at) or not isfinite(v_new.end_at)
-    or not isfinite(v_new.paused_until) then
-    raise exception 'start_at, end_at and paused_until are instants, not infinity'
-      using errcode = '22023', hint = 'Leave the bound NULL to have none.';
   end if;
   perform lenses.fn_check_text(v_new.description, 'description', 2000);
   perform lenses.fn_check_text(v_new.global_model_id, 'global_model_id', 500);

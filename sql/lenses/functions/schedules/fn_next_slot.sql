@@ -1,4 +1,5 @@
--- The first slot of a schedule strictly after p_after, within its window; NULL where none is left.
+-- The first slot of a schedule strictly after p_after, within its window and the years to
+-- 9999; NULL where none is left.
 -- Takes columns, not the row: the tick calls it for each slot. Intervals count from their anchor
 -- (start_at, itself a slot; else created_at cut to the minute), so dispatch latency never drifts in.
 create or replace function lenses.fn_next_slot(
@@ -30,6 +31,8 @@ begin
     v_k := greatest(v_k, case when p_start_at is null then 1 else 0 end);
     v_slot := v_anchor + v_k * p_interval_ms * interval '1 millisecond';
   end if;
-  return case when v_slot > p_end_at then null else v_slot end;
+  return case
+    when v_slot > p_end_at or v_slot > timestamptz '9999-12-31 23:59:59.999999+00' then null
+    else v_slot end;
 end
 $$;

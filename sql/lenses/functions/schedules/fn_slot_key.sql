@@ -3,13 +3,20 @@
 -- comes back under the same id.
 create or replace function lenses.fn_slot_key(p_schedule_id uuid, p_slot timestamptz)
 returns text
-language sql
+language plpgsql
 immutable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
-select encode(
-  sha256(convert_to(p_schedule_id || ':' || floor(extract(epoch from p_slot))::bigint, 'UTF8')),
-  'hex')
+begin
+  if not isfinite(p_slot) then
+    raise exception 'p_slot must be an instant, not "%"', p_slot
+      using errcode = '22023', hint = 'Give the instant of a slot, such as 2026-05-01T09:00:00Z.';
+  end if;
+  return encode(
+    sha256(convert_to(p_schedule_id || ':' || floor(extract(epoch from p_slot))::bigint, 'UTF8')),
+    'hex');
+end
 $$;
 
-comment on function lenses.fn_slot_key(uuid, timestamptz) is 'Idempotency key of a schedule''s slot: 64 hex digits.';
+comment on function lenses.fn_slot_key(uuid, timestamptz) is 'Idempotency key of a schedule''s slot: 64 hex digits. 22023: p_slot is infinite.';

@@ -38,12 +38,14 @@ begin
       hint = 'Give at least one date; to have no calendar, attach none.';
   end if;
   if exists (
-    select from unnest(new.dates) as d (day) where d.day is null or not isfinite(d.day)
+    select from unnest(new.dates) as d (day)
+    where d.day between date '1970-01-01' and date '9999-12-31' is not true
+      and (tg_op = 'INSERT' or old.dates is distinct from new.dates)
   ) then
     raise exception using errcode = '22023',
-      message = 'a date of the calendar is none: '
+      message = 'a date of the calendar is none of the years 1970 to 9999: '
         || (select coalesce(d.day::text, 'NULL') from unnest(new.dates) as d (day)
-            where d.day is null or not isfinite(d.day) limit 1),
+            where d.day between date '1970-01-01' and date '9999-12-31' is not true limit 1),
       hint = 'Give days such as 2026-12-25.';
   end if;
   new.dates := array(select distinct d.day from unnest(new.dates) as d (day) order by d.day);

@@ -113,6 +113,9 @@ begin
       new.paused_at := v_now;
     end if;
   end if;
+  if tg_op = 'UPDATE' then
+    new := lenses.fn_clear_mended(new, v_old);
+  end if;
   return new;
 end
 $$;

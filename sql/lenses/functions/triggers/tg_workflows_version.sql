@@ -9,6 +9,7 @@ as $$
 begin
   insert into lenses.workflow_versions (workflow_id, version, lenser_id, definition)
   values (new.id, new.version, new.lenser_id, new.definition);
+  perform lenses.fn_clear_mended_of(new.id);
   return null;
 end;
 $$;

@@ -27,6 +27,8 @@ from (
   group by 1
 ) as e
 union all
+select h.* from caller as c cross join lateral lenses.fn_health_approvals(c.lenser_id) as h
+union all
 select h.* from caller as c cross join lateral lenses.fn_health_schedules(c.lenser_id) as h
 union all
 select h.* from caller as c cross join lateral lenses.fn_health_gateway_crons(c.lenser_id) as h

@@ -1,0 +1,46 @@
+"""Instants and dates that Python cannot hold, read as the last or first that it can.
+
+The database knows the years to 294276, infinity, and those before Christ; a row that has one must
+break no command.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+import psycopg
+from psycopg.abc import Buffer
+from psycopg.types.datetime import DateLoader, TimestamptzLoader
+
+if TYPE_CHECKING:
+    from lf_sql.db import Connection
+
+LATEST = datetime.max.replace(tzinfo=UTC)
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+def _is_early(data: Buffer) -> bool:
+    text = bytes(data)
+    return text.startswith(b"-") or text.endswith(b"BC")
+
+
+class _Instant(TimestamptzLoader):
+    def load(self, data: Buffer) -> datetime:
+        try:
+            return super().load(data)
+        except psycopg.DataError:
+            return EARLIEST if _is_early(data) else LATEST
+
+
+class _Day(DateLoader):
+    def load(self, data: Buffer) -> date:
+        if len(bytes(data)) > 10 or not bytes(data)[:1].isdigit():
+            return date.min if _is_early(data) else date.max
+        return super().load(data)
+
+
+def read_all(conn: Connection) -> None:
+    """From now on the connection reads every instant and date that there may be."""
+    conn.adapters.register_loader("timestamptz", _Instant)
+    conn.adapters.register_loader("date", _Day)

@@ -1,0 +1,6 @@
+-- What is written by hand lies in the years 1970 to 9999.
+create or replace trigger ai_lensers_instants
+before insert or update on agents.ai_lensers
+for each row
+when (current_user <> 'lf_sql_engine')
+execute function lenses.tg_check_instants();

@@ -1,0 +1,16 @@
+-- Raises 22023 where p_decision is no decision, or p_note is too long for one.
+create or replace function lenses.fn_check_decision(p_decision text, p_note text)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_decision is null or p_decision not in ('approved', 'rejected') then
+    raise exception 'p_decision must be approved or rejected, not %',
+      coalesce('"' || left(p_decision, 60) || '"', 'NULL')
+      using errcode = '22023', hint = 'Use approved or rejected.';
+  end if;
+  perform lenses.fn_check_text(p_note, 'note', 2000);
+end
+$$;

@@ -1,0 +1,17 @@
+-- Raises 22023 where a call about many runs names none, too many, or NULL among them.
+create or replace function lenses.fn_check_run_ids(p_run_ids uuid[])
+returns void
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_run_ids is null or array_position(p_run_ids, null) is not null then
+    raise exception 'p_run_ids holds NULL, or is NULL itself'
+      using errcode = '22023', hint = 'Give an array of ids of runs; an empty one does nothing.';
+  elsif cardinality(p_run_ids) > 1000 then
+    raise exception 'p_run_ids has % ids; 1000 at once is the most', cardinality(p_run_ids)
+      using errcode = '22023', hint = 'Call again with the rest.';
+  end if;
+end
+$$;

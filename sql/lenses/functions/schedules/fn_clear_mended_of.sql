@@ -1,0 +1,18 @@
+-- owner: lf_sql_engine
+-- A workflow's definition has changed: schedules whose newest slot failed on its cycle lose that
+-- error where the version that they would start has none. The workflow is locked, as it is by all
+-- that lock its schedules after it.
+create or replace function lenses.fn_clear_mended_of(p_workflow_id uuid)
+returns void
+language sql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+update lenses.workflow_schedules as s
+set last_dispatch_status = null, last_error_at = null, last_error_message = null
+where s.workflow_id = p_workflow_id and s.last_dispatch_status = 'validation_failed'
+  and s.last_error_message ~ '^cycle_detected' and not lenses.fn_error_stands(s)
+$$;
+
+comment on function lenses.fn_clear_mended_of(uuid) is 'Clears cycle_detected of the workflow''s schedules where it is mended.';
