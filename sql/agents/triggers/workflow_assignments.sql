@@ -14,3 +14,5 @@ execute function agents.tg_workflow_assignments_approval();
 
 alter table agents.workflow_assignments
   enable always trigger workflow_assignments_guard_approval;
+
+alter table agents.workflow_assignments enable always trigger workflow_assignments_check;
