@@ -163,6 +163,7 @@ def _prepare(conn: Connection, bundle: Bundle, to_write: bool = True) -> Outcome
     facts = db.facts(conn)
     if to_write:
         check_rights(facts)
+        preflight.check_roles(conn)
     state = ledger.read_state(conn, bundle, facts)
     major = facts["server_version_num"] // 10000
     findings: list[Finding] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import psycopg
 
 from lf_sql import bundle
+from lf_sql.compare import Finding
 from lf_sql.errors import Refusal
 
 OWNER_VARIABLE = "LF_SQL_OWNER"  # a role that stands for the owner roles and is trusted
@@ -20,17 +22,53 @@ def query() -> str:
     """sql/queries/strangers.sql, which finds what is there and is not ours."""
     folder = bundle.sql_root() / "public" / "functions"
     names = ",".join(sorted(path.stem for path in folder.rglob("*.sql")))
-    return bundle.query("strangers").replace("@names@", f"'{{{names}}}'").rstrip().rstrip(";")
+    return _bare("strangers").replace("@names@", f"'{{{names}}}'").rstrip().rstrip(";")
 
 
 def script() -> str:
     """The same as a statement that raises, for the head of SQL that others run."""
-    return bundle.query("refuse_strangers").replace("@query@", query())
+    text = _bare("refuse_strangers").replace("@strangers@", query())
+    return text.replace("@isolation@", _bare("isolation").rstrip().rstrip(";"))
+
+
+def _bare(name: str) -> str:
+    """A file of sql/queries without its header."""
+    return re.sub(r"\A(?:--[^\n]*\n)+", "", bundle.query(name))
 
 
 def check(conn: psycopg.Connection[dict[str, Any]]) -> None:
     """Within a transaction under our search_path, before it reads or calls anything of ours."""
     refuse_strangers(conn.execute(query().encode()).fetchall())
+
+
+def check_roles(conn: psycopg.Connection[dict[str, Any]]) -> None:
+    """Refuse to install beside roles that undo what row security and grants do."""
+    for row in isolation(conn):
+        is_trusted = row["role_name"] and row["role_name"] == os.environ.get(OWNER_VARIABLE)
+        if row["is_fatal"] and not is_trusted:
+            raise Refusal(
+                f"{row['kind']} {row['identity']}: {row['problem']}; "
+                "lf-sql is not installed beside it",
+                f"as a superuser: {row['remedy']}",
+            )
+
+
+def isolation(conn: psycopg.Connection[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of sql/queries/isolation.sql: what undoes it, and the statement that mends it."""
+    return conn.execute(bundle.query("isolation").encode()).fetchall()
+
+
+def findings(conn: psycopg.Connection[dict[str, Any]]) -> list[Finding]:
+    """The same for verify; who has installed here may be a member of the owner roles."""
+    installers = {
+        row["installed_by"]
+        for row in conn.execute("select distinct installed_by from lf_sql.installs").fetchall()
+    }
+    return [
+        Finding(row["kind"], row["identity"], f"{row['problem']}: {row['remedy']}")
+        for row in isolation(conn)
+        if row["kind"] != "membership" or row["role_name"] not in installers
+    ]
 
 
 def refuse_strangers(rows: Sequence[Mapping[str, Any]]) -> None:

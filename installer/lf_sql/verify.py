@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from psycopg import sql
 
-from lf_sql import apply, db, jobs, roles
+from lf_sql import apply, db, jobs, preflight, roles
 from lf_sql import bundle as bundles
 from lf_sql.bundle import Bundle
 from lf_sql.compare import Finding
@@ -41,6 +41,7 @@ def verify(conn: Connection, bundle: Bundle) -> Report:
     with db.steady_transaction(conn):
         findings += [lag.finding for lag in sequences_behind(conn)]
         findings += _invariants(conn)
+        findings += preflight.findings(conn)
     notes = [trouble.problem for trouble in driver.troubles]
     return Report(plan, driver, findings, roles.weaker(plan.role_map), notes)
 
