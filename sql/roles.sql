@@ -25,6 +25,11 @@ begin
         null;  -- an installer in another database was faster
       end;
     end if;
+    if v_role in ('anon', 'authenticated') and exists (
+      select from pg_catalog.pg_roles as r where r.rolname = v_role and r.rolcanlogin
+    ) then
+      raise warning 'lf-sql: role % may log in, and then claim to be anybody: alter role % nologin', v_role, v_role;
+    end if;
     select pg_catalog.concat_ws(
       ' ', case when r.rolsuper then 'nosuperuser' end, case when r.rolbypassrls then 'nobypassrls' end,
       case when r.rolcreaterole then 'nocreaterole' end, case when r.rolreplication then 'noreplication' end,

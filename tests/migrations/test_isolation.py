@@ -180,6 +180,15 @@ def test_an_owner_role_that_may_too_much_is_put_right_aloud(
     succeeded(lf_sql("verify", dsn=db.dsn))
 
 
+def test_a_request_role_that_may_log_in_is_said_aloud(
+    roles_as_before: Database, empty_db: Database
+) -> None:
+    roles_as_before.execute("alter role authenticated login")
+    run = lf_sql("install", dsn=empty_db.dsn)
+    succeeded(run)
+    assert "warning: role authenticated may log in" in run.stderr
+
+
 def test_an_owner_role_that_cannot_be_put_right_is_not_used(roles_as_before: Database) -> None:
     """By an installer who may make roles, of one that is a superuser."""
     db = roles_as_before
