@@ -80,7 +80,10 @@ begin
       union all
       select 'a guard is not enabled always', t.table_name || ' ' || t.tgname
       from triggers as t
-      where t.tgenabled <> 'A' and t.tgname ~ '(refuse|guard)'
+      where t.tgenabled <> 'A' and (
+        t.tgname ~ '(refuse|guard)'
+        or t.tgtype & 2 <> 0 and t.table_name in ('lenses.workflow_versions', 'agents.workflow_assignments')
+      )
       union all
       select 'not append-only', c.name || ' ' || v.verb
       from relations as c

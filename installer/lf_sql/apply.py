@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 
-from lf_sql import db, ledger, roles
+from lf_sql import db, ledger, preflight, roles
 from lf_sql.bundle import Bundle, Source
 from lf_sql.compare import Finding, carried, compare
 from lf_sql.db import Connection
@@ -144,6 +144,7 @@ def script(bundle: Bundle, plan: Plan) -> Iterator[str]:
     yield f"-- lf-sql {bundle.version}: {', '.join(plan.reasons)}\n"
     yield "begin;\nset local search_path = pg_catalog, pg_temp;\n"
     yield "set local check_function_bodies = off;\n"
+    yield preflight.script()
     for label, sql in _steps(bundle, plan):
         yield f"\n-- {label}\n{sql.rstrip()}\n"
     yield "\ncommit;\n"
@@ -158,9 +159,11 @@ def is_transient(error: psycopg.Error) -> bool:
 
 
 def _prepare(conn: Connection, bundle: Bundle, to_write: bool = True) -> Outcome:
+    preflight.check(conn)
     facts = db.facts(conn)
     if to_write:
         check_rights(facts)
+        preflight.check_roles(conn)
     state = ledger.read_state(conn, bundle, facts)
     major = facts["server_version_num"] // 10000
     findings: list[Finding] = []

@@ -14,16 +14,58 @@ import psycopg
 from psycopg import conninfo
 from psycopg.rows import dict_row
 
-from lf_sql import bundle, instants
+from lf_sql import bundle, instants, preflight
 from lf_sql.errors import LfSqlError
-
-Connection = psycopg.Connection[dict[str, Any]]
 
 OLDEST_SERVER = 150000
 
+# Neither the database's search_path nor a role's is trusted, from the first statement on.
+PATH = "pg_catalog, pg_temp"
+PIN = f"set local search_path = {PATH}"
+_WHOLE = re.compile(r"\s*(begin|commit|rollback|call|listen|show)\b", re.IGNORECASE)
+
+
+class Connection(psycopg.Connection[dict[str, Any]]):
+    """Whatever it runs, it runs under our search_path.
+
+    The path comes with the connection. A pooler may not pass it on, and lends its sessions to
+    others, who would find our path in theirs: there each transaction sets its own, and each single
+    statement is one. What manages transactions itself (a procedure that commits) is run as it is.
+    """
+
+    is_pinned = True
+
+    def execute(self, query: Any, params: Any = None, **more: Any) -> psycopg.Cursor[Any]:
+        if self.is_pinned or not self._is_idle() or _WHOLE.match(_text(query)):
+            return super().execute(query, params, **more)
+        with self.transaction():
+            return super().execute(query, params, **more)
+
+    @contextmanager
+    def transaction(self, *arguments: Any, **more: Any) -> Iterator[psycopg.Transaction]:
+        is_outermost = self._is_idle()
+        with super().transaction(*arguments, **more) as transaction:
+            if is_outermost and not self.is_pinned:
+                super().execute(PIN)
+            yield transaction
+
+    def begin(self) -> None:
+        """For one who ends his transactions himself."""
+        super().execute(f"begin; {PIN}".encode())
+
+    def _is_idle(self) -> bool:
+        return self.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+
+def _text(query: Any) -> str:
+    if isinstance(query, bytes):
+        return query.decode(errors="replace")
+    return query if isinstance(query, str) else ""
+
+
 # Settings of a role or a database that would change what our SQL means, put right.
 STEADY: Mapping[str, str] = {
-    "search_path": "pg_catalog, pg_temp",
+    "search_path": PATH,
     "statement_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
     "transaction_timeout": "0",
@@ -65,9 +107,13 @@ def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Conn
     if "connect_timeout" not in given and "PGCONNECT_TIMEOUT" not in os.environ:
         extra["connect_timeout"] = 10
     try:
-        conn = psycopg.connect(
-            dsn, autocommit=True, prepare_threshold=None, row_factory=dict_row, **extra
-        )
+        conn = _connected(dsn, given, extra)
+        try:
+            check_server(conn)
+            _look_round(conn)
+        except BaseException:
+            conn.close()
+            raise
     except psycopg.Error as error:
         raise LfSqlError(*_connection_trouble(error, given)) from None
     instants.read_all(conn)
@@ -75,6 +121,43 @@ def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Conn
     # A standby takes no transaction that may write; everywhere else no setting forbids ours.
     conn.read_only = None if conn.info.parameter_status("in_hot_standby") == "on" else False
     return conn
+
+
+def _connected(dsn: str, given: Mapping[str, Any], extra: Mapping[str, Any]) -> Connection:
+    """With our search_path among the options; without where a pooler takes no options."""
+    own = given.get("options") or os.environ.get("PGOPTIONS") or ""
+    options = f"{own} -c search_path={PATH.replace(' ', '')}".strip()
+    has_service = "service" in given or "PGSERVICE" in os.environ
+    if has_service and not own:  # its options are libpq's to read
+        return _opened(dsn, extra)
+    try:
+        return _opened(dsn, {**extra, "options": options})
+    except psycopg.OperationalError as error:
+        if not re.search(r"option|startup parameter", str(error)):
+            raise
+        return _opened(dsn, extra)
+
+
+def _opened(dsn: str, extra: Mapping[str, Any]) -> Connection:
+    return Connection.connect(
+        dsn, autocommit=True, prepare_threshold=None, row_factory=dict_row, **extra
+    )
+
+
+def _look_round(conn: Connection) -> None:
+    """One round trip: is the path ours, and is what stands in our place? Raises Refusal."""
+    batch = (
+        f"show search_path; begin isolation level read committed, read only; {PIN}; "
+        f"{preflight.query()}; commit"
+    )
+    cursor = conn.execute(batch.encode())
+    answers = [cursor.fetchall()]
+    while cursor.nextset():
+        if cursor.description is not None:
+            answers.append(cursor.fetchall())
+    path, strangers = answers
+    conn.is_pinned = path[0]["search_path"].replace(" ", "") == PATH.replace(" ", "")
+    preflight.refuse_strangers(strangers)
 
 
 @contextmanager

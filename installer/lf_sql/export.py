@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lf_sql import bundle as bundles
+from lf_sql import preflight
 from lf_sql.apply import BEFORE_SEEDS
 from lf_sql.bundle import CHECKSUM_ALGORITHM, Bundle, Migration, Source
 from lf_sql.errors import LfSqlError
@@ -65,6 +66,7 @@ def body(bundle: Bundle, also: Sequence[Source] = ()) -> Iterator[str]:
     """Everything but the jobs, for one transaction under SETTINGS; `also`: more functions."""
     newest = str(bundle.migrations[-1].version)
     version = literal(bundle.version)
+    yield part("whose it is", preflight.script())
     yield part("refusals", filled("export_refuse", newest=newest, version=version))
     yield part("roles.sql", bundle.scripts["roles"])
     for migration in bundle.migrations:

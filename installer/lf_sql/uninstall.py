@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from lf_sql import apply, db, jobs
+from lf_sql import apply, db, jobs, preflight
 from lf_sql import bundle as bundles
 from lf_sql.bundle import Bundle
 from lf_sql.db import Connection
@@ -51,6 +51,7 @@ def uninstall(
         try:
             with db.steady_transaction(conn):
                 apply.take_lock(conn)
+                preflight.check(conn)
                 _refuse_dependents(conn)
                 removed.functions = _drop(conn)
                 jobs.drop_extension(conn)

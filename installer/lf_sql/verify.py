@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from psycopg import sql
 
-from lf_sql import apply, db, jobs, roles
+from lf_sql import apply, db, jobs, preflight, roles
 from lf_sql import bundle as bundles
 from lf_sql.bundle import Bundle
 from lf_sql.compare import Finding
@@ -42,6 +42,7 @@ def verify(conn: Connection, bundle: Bundle) -> Report:
         findings += [lag.finding for lag in sequences_behind(conn)]
         findings += _invariants(conn)
         findings += _misplaced(conn)
+        findings += preflight.findings(conn)
     notes = [trouble.problem for trouble in driver.troubles]
     return Report(plan, driver, findings, roles.weaker(plan.role_map), notes)
 

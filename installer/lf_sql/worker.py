@@ -2,7 +2,7 @@
 
 Slots are decided and written by the database; this process only knows when to call. Its clock does
 not matter: the server says how long to wait. Leadership is an optimisation, never what keeps a slot
-from being dispatched twice.
+from being dispatched twice: whoever finds no worker that leads ticks, whoever else holds the lock.
 """
 
 from __future__ import annotations
@@ -82,6 +82,9 @@ class Worker:
         self._stop = stop
         self._say = say
         self._is_leader = False
+        self._has_lock = False
+        self._leaderless = 0  # looks at the lock in a row that found no worker that leads
+        self._squatter: str | None = None  # the role that holds it then
         self._is_frozen = False
         self._beat_at = 0.0
         self._failures = 0
@@ -98,7 +101,7 @@ class Worker:
                     self._serve(conn)
                 return
             except psycopg.OperationalError as error:
-                self._is_leader = False
+                self._is_leader = self._has_lock = False
                 self._say(f"connection lost: {db.describe(error)[0]}")
             conn = self._reconnect()
 
@@ -137,7 +140,7 @@ class Worker:
         self._say(f"worker {self.id} is connected (server process {pid})")
         try:
             while not self._stop.is_set():
-                if not self._is_leader and not self._try_to_lead(conn):
+                if not self._has_lock and not self._try_to_lead(conn):
                     self._stop.wait(STANDBY_POLL)
                     continue
                 self._stop.wait(self._tick_and_ask(conn, pid))
@@ -146,30 +149,47 @@ class Worker:
                 self._goodbye(conn)
 
     def _try_to_lead(self, conn: Connection) -> bool:
+        """Whether to tick: with the lock, or while who holds it is no worker that leads."""
+        was_leader = self._is_leader
         row = conn.execute(
             "select pg_catalog.pg_try_advisory_lock(%s, %s) as is_mine", [LOCK_CLASS, LOCK_OBJECT]
         ).fetchone()
-        self._is_leader = bool(row and row["is_mine"])
-        if self._is_leader:
+        self._has_lock = bool(row and row["is_mine"])
+        if self._has_lock:
             self._say("leading")
+        self._is_leader = self._has_lock or self._leads_without_lock(conn)
+        if self._is_leader:
             self._purge.lead()
-        else:
-            self._free_a_hung_leader(conn)
-        if self._is_leader or time.monotonic() - self._beat_at >= BEAT:
+        if self._is_leader != was_leader or time.monotonic() - self._beat_at >= BEAT:
             self._beat(conn)
         return self._is_leader
 
-    def _free_a_hung_leader(self, conn: Connection) -> None:
-        """End the session of a leader that neither speaks nor goes away (a stopped process)."""
+    def _leads_without_lock(self, conn: Connection) -> bool:
+        """Ticks are safe side by side: a lock that no worker holds keeps nobody from them."""
         row = conn.execute(
             bundle.query("worker_leader").encode(),
-            {"class": LOCK_CLASS, "object": LOCK_OBJECT, "silence": SILENCE},
+            {"class": LOCK_CLASS, "object": LOCK_OBJECT, "silence": SILENCE, "me": self.id},
         ).fetchone()
-        if not row or not row["is_silent"]:
-            return
-        self._say(f"the leader (server process {row['pid']}) is silent; ending its session")
+        if row is None:
+            return self._is_leader
+        if row["is_silent"]:
+            self._end_session(conn, row["pid"])
+        self._leaderless = 0 if row["has_leader"] else self._leaderless + 1
+        if self._leaderless < 2:  # one who has just taken it may not have beaten yet
+            return False
+        if not self._is_leader or self._squatter != row["role_name"]:
+            self._squatter = row["role_name"]
+            self._say(
+                f"server process {row['pid']} (role {row['role_name']}) holds the leader's lock "
+                "and is no worker that leads: ticking all the same"
+            )
+        return True
+
+    def _end_session(self, conn: Connection, pid: int) -> None:
+        """Of a leader that neither speaks nor goes away (a stopped process)."""
+        self._say(f"the leader (server process {pid}) is silent; ending its session")
         try:
-            conn.execute("select pg_catalog.pg_terminate_backend(%s)", [row["pid"]])
+            conn.execute("select pg_catalog.pg_terminate_backend(%s)", [pid])
         except psycopg.errors.InsufficientPrivilege as error:
             self._say(db.describe(error)[0])
 

@@ -3,7 +3,8 @@
 -- Once a night: what pg_cron wrote about our own jobs, which it never removes itself. A run that could not even connect
 -- has no times: of those the newest ten thousand numbers stay.
 
-select cron.schedule('purge-lf-sql-job-log', '37 3 * * *', 'delete from cron.job_run_details as d
+select cron.schedule('purge-lf-sql-job-log', '37 3 * * *', 'set search_path = pg_catalog, pg_temp;
+delete from cron.job_run_details as d
 using cron.job as j
 where j.jobid = d.jobid
   and j.jobname in ($n$dispatch-scheduled-workflows$n$, $n$purge-lf-sql-history$n$, $n$purge-lf-sql-job-log$n$)

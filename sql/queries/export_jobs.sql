@@ -1,7 +1,7 @@
 -- The jobs in exported SQL: registered where pg_cron can be had, else a warning. @…@ is filled in by the export.
 do $jobs$
 begin
-  if pg_catalog.to_regnamespace('cron') is null then
+  if not exists (select from pg_catalog.pg_extension as e where e.extname = 'pg_cron') then
     create extension pg_cron;
   end if;
   @jobs@

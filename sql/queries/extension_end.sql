@@ -16,7 +16,7 @@ begin
     perform pg_extension_config_dump(v_relation, '');
   end loop;
   if not v_is_restore then
-    if to_regnamespace('cron') is not null then
+    if exists (select from pg_extension as e where e.extname = 'pg_cron') then
       @jobs@
     end if;
     return;

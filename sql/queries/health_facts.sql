@@ -41,7 +41,7 @@ select
       'is_installed', e.oid is not null,
       'version', e.extversion,
       'can_read', case
-        when pg_catalog.has_schema_privilege(pg_catalog.to_regnamespace('cron'), 'usage')
+        when e.oid is not null and pg_catalog.has_schema_privilege(pg_catalog.to_regnamespace('cron'), 'usage')
           then pg_catalog.has_table_privilege(pg_catalog.to_regclass('cron.job'), 'select')
           and pg_catalog.has_table_privilege(pg_catalog.to_regclass('cron.job_run_details'), 'select')
       end,

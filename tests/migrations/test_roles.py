@@ -126,10 +126,14 @@ def test_weak_mode(bare: tuple[Database, Database]) -> None:
 
 
 def test_weak_mode_grows_up(bare: tuple[Database, Database]) -> None:
-    """A superuser's install over it makes the roles, and it is as strong as any."""
+    """A superuser's install over it makes the roles, and it is as strong as any.
+
+    He says that he trusts the role that stands for them: what is its own runs with his rights.
+    """
     admin, conn = bare
     succeeded(lf_sql("install", dsn=conn.dsn))
-    said = succeeded(lf_sql("install", dsn=admin.dsn))
+    refused(lf_sql("install", dsn=admin.dsn), "belongs to o'hara", "LF_SQL_OWNER=o'hara")
+    said = succeeded(lf_sql("install", dsn=admin.dsn, env={"LF_SQL_OWNER": "o'hara"}))
     assert "roles changed" in said
     assert "weaker" not in succeeded(lf_sql("verify", dsn=admin.dsn))
     owner = (

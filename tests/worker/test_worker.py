@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from psycopg.rows import dict_row
 
+from lf_sql import bundle
+from tests.support.cli import lf_sql
 from tests.support.database import Database, Tenant, wait_until
 from tests.support.processes import running
 from tests.support.work import due_in, make_schedule, make_workflow
@@ -74,8 +80,6 @@ def test_one_leads_and_a_killed_leader_is_replaced(db: Database) -> None:
 
 
 def test_a_leader_that_hangs_loses_its_session(db: Database, monkeypatch) -> None:  # noqa: ANN001
-    import threading
-
     from lf_sql import worker as module
 
     monkeypatch.setattr(module, "SILENCE", 1.0)
@@ -96,6 +100,104 @@ def test_a_leader_that_hangs_loses_its_session(db: Database, monkeypatch) -> Non
         finally:
             stop.set()
             thread.join(10)
+
+
+SQUAT = "select pg_advisory_lock(1818635635, 1902911537)"  # the worker's two numbers
+
+
+def ticks_on(db: Database) -> bool:
+    before = db.value("select max(id) from lenses.dispatch_ticks")
+    return bool(
+        wait_until(
+            lambda: (db.value("select max(id) from lenses.dispatch_ticks") or 0) > (before or 0)
+        )
+    )
+
+
+@pytest.fixture
+def squatter(db: Database) -> Iterator[Database]:
+    """A role that may only connect, and has the leader's lock."""
+    db.execute(
+        "do $$ begin create role lf_test_squatter login; exception when duplicate_object then null; end $$"
+    )
+    with db.another("lf_test_squatter") as other:
+        other.execute(SQUAT)
+        yield other
+
+
+def test_a_lock_that_a_stranger_holds_stops_no_tick(db: Database, squatter: Database) -> None:
+    pid = squatter.info.backend_pid
+    with running(db.dsn, "worker") as worker:
+        worker.says(f"server process {pid} (role lf_test_squatter) holds the leader's lock")
+        assert ticks_on(db)
+        assert len(leaders(db)) == 1
+        rows = json.loads(lf_sql("schedule", "health", "--json", dsn=db.dsn).stdout)
+        [line] = [row for row in rows if row["check_name"] == "lock"]
+        assert (line["state"], line["label"]) == ("warn", "taken")
+        assert f"server process {pid} (role lf_test_squatter)" in line["detail"]
+        # As soon as the lock is free the worker has it, and nobody is named any more.
+        squatter.close()
+        worker.says("leading")
+        rows = json.loads(lf_sql("schedule", "health", "--json", dsn=db.dsn).stdout)
+        assert "lock" not in [row["check_name"] for row in rows]
+        assert worker.stop() == 0
+
+
+def test_of_two_without_the_lock_one_leads(db: Database, squatter: Database) -> None:
+    """Who ticks without the lock beats as the leader; others find him and stand by."""
+    with running(db.dsn, "worker") as first:
+        first.says("ticking all the same")
+        with running(db.dsn, "worker") as second:
+            second.says("is connected")
+            standing = "select count(*) from lenses.worker_heartbeats where not is_leader"
+            wait_until(lambda: db.value(standing) == 1)
+            first.popen.kill()
+            second.says("ticking all the same")
+            assert ticks_on(db)
+
+
+def test_a_stranger_who_comes_back_again_and_again(db: Database, squatter: Database) -> None:
+    """Another server process each time: what counts is that no worker leads, not who holds it."""
+    stop = threading.Event()
+
+    def squat() -> None:
+        while not stop.is_set():
+            with squatter.another() as other:
+                other.execute(SQUAT)
+                stop.wait(0.4)
+
+    thread = threading.Thread(target=squat)
+    thread.start()
+    squatter.close()
+    try:
+        with running(db.dsn, "worker") as worker:
+            wait_until(
+                lambda: "ticking all the same" in worker.output or "leading" in worker.output
+            )
+            assert ticks_on(db)
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_leader_at_work_is_stood_by(db: Database) -> None:
+    """In one long statement he does not beat: his session speaks for him."""
+    with running(db.dsn, "worker") as first:
+        first.says("leading")
+        db.execute("begin; lock table lenses.worker_heartbeats in exclusive mode")
+        waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'fn_worker_heartbeat'"
+        with db.another() as other:
+            wait_until(lambda: other.value(waiting) == 1)
+        [row] = asked_by_another(db)
+        assert (row["has_leader"], row["is_silent"]) == (True, False)
+        db.execute("commit")
+
+
+def asked_by_another(db: Database) -> list[dict[str, Any]]:
+    """What a worker that stands by is told, if every beat is too old for him."""
+    asked = {"class": 1818635635, "object": 1902911537, "silence": 0.0, "me": "nobody"}
+    with db.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(bundle.query("worker_leader").encode(), asked).fetchall()
 
 
 def test_more_slots_than_the_cap_are_left_to_the_next_tick(db: Database, tenant: TENANT) -> None:

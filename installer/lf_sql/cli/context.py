@@ -105,10 +105,16 @@ def command_name() -> str:
 def connect(application_name: str | None = None) -> Iterator[Connection]:
     """The connection of the running command: autocommit, nothing prepared, closed at the end."""
     name = application_name or f"lf-sql {click.get_current_context().info_name}"
+    warnings: list[str] = []
     conn = db.connect(options().dsn, application_name=name)
-    with conn:
-        db.check_server(conn)
-        yield conn
+    conn.add_notice_handler(lambda notice: warnings.append(notice.message_primary or ""))
+    try:
+        with conn:
+            yield conn
+    finally:
+        for line in warnings:  # at the end: a bar may have been on the terminal
+            if line.startswith("lf-sql: "):
+                note(f"warning: {line.removeprefix('lf-sql: ')}")
 
 
 @contextmanager

@@ -90,7 +90,7 @@ class Database:
             try:
                 if conn is None or fresh:
                     conn = db.connect(self._dsn, application_name="lf-sql console")
-                conn.execute("begin")
+                conn.begin()
                 conn.execute(BECOME, [self._claims, "off" if writes else "on"])
                 return conn
             except LfSqlError as error:

@@ -20,3 +20,4 @@ before insert or update on agents.workflow_assignments
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+alter table agents.workflow_assignments enable always trigger workflow_assignments_check;

@@ -1,4 +1,4 @@
--- Immutable, for every role and in every replication mode.
+-- Immutable, and true to their workflow, for every role and in every replication mode.
 
 create or replace trigger workflow_versions_check
 before insert on lenses.workflow_versions
@@ -15,6 +15,7 @@ before truncate on lenses.workflow_versions
 for each statement
 execute function lenses.tg_workflow_versions_refuse();
 
+alter table lenses.workflow_versions enable always trigger workflow_versions_check;
 alter table lenses.workflow_versions enable always trigger workflow_versions_refuse;
 alter table lenses.workflow_versions enable always trigger workflow_versions_refuse_truncate;
 

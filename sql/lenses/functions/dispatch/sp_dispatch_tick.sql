@@ -1,17 +1,22 @@
 -- The driver's entry: one tick, a batch a transaction, until nothing is due but what the caps leave, or
--- 50 seconds are over (the next tick goes on). Invoker and without a SET clause, since it commits;
--- every name is qualified and all work is done in pinned functions.
+-- 50 seconds are over (the next tick goes on). Invoker and without a SET clause, since it commits, so it runs under
+-- whatever search_path its caller's database has: every name, type and operator is qualified (also the hidden ones:
+-- no nullif, no in, no like), and all work is done in pinned functions.
 create or replace procedure lenses.sp_dispatch_tick()
 language plpgsql
 as $$
 declare
-  v_tick_id bigint;
-  v_stop_at timestamptz := pg_catalog.clock_timestamp() + interval '50 seconds';
-  v_is_more boolean;
-  v_note text;
+  v_tick_id pg_catalog.int8;
+  v_driver pg_catalog.text := pg_catalog.current_setting('application_name');
+  v_stop_at pg_catalog.timestamptz
+    := pg_catalog.clock_timestamp() operator(pg_catalog.+) '50 seconds'::pg_catalog.interval;
+  v_is_more pg_catalog.bool;
+  v_note pg_catalog.text;
 begin
-  v_tick_id := lenses.fn_tick_begin(coalesce(
-    nullif(pg_catalog.current_setting('application_name'), ''), 'pg_cron'));
+  if v_driver operator(pg_catalog.=) ''::pg_catalog.text then
+    v_driver := 'pg_cron'::pg_catalog.text;
+  end if;
+  v_tick_id := lenses.fn_tick_begin(v_driver);
   commit;
   while v_tick_id is not null loop
     begin
@@ -19,12 +24,12 @@ begin
     exception
       when others or assert_failure or query_canceled then
         v_is_more := false;
-        v_note := sqlstate || ': ' || sqlerrm;
+        v_note := pg_catalog.concat(sqlstate, ': '::pg_catalog.text, sqlerrm);
     end;
     commit;
     exit when not v_is_more;
-    if pg_catalog.clock_timestamp() >= v_stop_at then
-      v_note := 'stopped after 50 seconds; the next tick goes on';
+    if pg_catalog.clock_timestamp() operator(pg_catalog.>=) v_stop_at then
+      v_note := 'stopped after 50 seconds; the next tick goes on'::pg_catalog.text;
       exit;
     end if;
   end loop;

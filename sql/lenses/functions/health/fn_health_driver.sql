@@ -26,6 +26,7 @@ declare
   v_ago text;
   v_gap record;
   v_read_only record;
+  v_squatter record;
 begin
   select s.* into v_settings from lenses.dispatch_settings as s;
   select t.* into v_tick from lenses.dispatch_ticks as t
@@ -122,6 +123,31 @@ begin
     return next;
   end if;
 
+  -- The two numbers of the worker's advisory lock. A worker of an older version does not name its session.
+  select l.pid, a.usename into v_squatter
+  from pg_locks as l
+  join pg_database as d on d.oid = l.database and d.datname = current_database()
+  join pg_stat_activity as a on a.pid = l.pid
+  where l.locktype = 'advisory' and l.granted and l.objsubid = 2
+    and l.classid = 1818635635::oid and l.objid = 1902911537::oid
+    and not exists (
+      select from lenses.worker_heartbeats as w
+      where w.server_pid = l.pid or w.server_pid is null and w.beat_at > v_now - interval '30 seconds'
+    );
+  if found then
+    check_name := 'lock';
+    state := 'warn';
+    label := 'taken';
+    detail := format(
+      'server process %s (role %s) holds the lock of the worker that leads, and is no worker', v_squatter.pid,
+      v_squatter.usename
+    );
+    advice := format(
+      'workers tick all the same; as a superuser: select pg_terminate_backend(%s), and ask that role why', v_squatter.pid
+    );
+    return next;
+  end if;
+
   check_name := 'last tick';
   if v_tick.id is not null then
     v_is_failing := (
@@ -185,4 +211,4 @@ end;
 $$;
 
 comment on function lenses.fn_health_driver(jsonb) is
-'Lines about who drives the dispatcher: worker, pg_cron, dispatchers, last tick, gaps. p_facts as in lenses.fn_health.';
+'Lines about who drives the dispatcher: worker, pg_cron, dispatchers, lock, last tick, gaps. p_facts as in lenses.fn_health.';

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- A process lf-sql worker says that it lives, and as a leader that it ticks: it calls this after a tick that went well.
--- Rows of processes that have been silent for a day go. The row's time is the server's. Of a worker's ticks that had
--- nothing to do one a minute stays, ten minutes later: a tick a second would be a million rows in a fortnight.
+-- Rows of processes that have been silent for a day go. The row's time is the server's, and so is its session. Of a
+-- worker's ticks that had nothing to do one a minute stays, ten minutes later: a tick a second would be a million rows
+-- in a fortnight.
 create or replace function lenses.fn_worker_heartbeat(
   p_worker_id text, p_hostname text, p_pid integer, p_is_leader boolean, p_version text
 )
@@ -26,10 +27,14 @@ idle as (
     )
 )
 
-insert into lenses.worker_heartbeats as w (worker_id, hostname, pid, is_leader, version, started_at, beat_at)
-values (p_worker_id, p_hostname, p_pid, p_is_leader, p_version, clock_timestamp(), clock_timestamp())
+insert into lenses.worker_heartbeats as w (
+  worker_id, hostname, pid, is_leader, version, started_at, beat_at, server_pid
+)
+values (
+  p_worker_id, p_hostname, p_pid, p_is_leader, p_version, clock_timestamp(), clock_timestamp(), pg_backend_pid()
+)
 on conflict (worker_id) do update
-set is_leader = excluded.is_leader, beat_at = excluded.beat_at
+set is_leader = excluded.is_leader, beat_at = excluded.beat_at, server_pid = excluded.server_pid
 $$;
 
 comment on function lenses.fn_worker_heartbeat(text, text, integer, boolean, text) is
