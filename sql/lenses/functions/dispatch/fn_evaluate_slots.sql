@@ -35,7 +35,8 @@ begin
       coalesce(s.own_assignee_id, a.assignee_id) as assignee_id,
       case when s.own_assignee_id is null then a.assignee_type else s.own_assignee_type end
         as assignee_type,
-      a.gates as assignment_gates,
+      a.approval_policy as assignment_approval,
+      a.workflow_id <> s.workflow_id as is_assignment_elsewhere,
       k.name as calendar_name,
       case
         when w.status <> 'active' then 'workflow_not_active'
@@ -67,7 +68,7 @@ begin
       from lenses.workflows as r where r.id = s.workflow_id offset 0
     ) as w
     left join lateral (
-      select r.assignee_id, r.assignee_type, r.approval_policy -> 'gates' as gates
+      select r.assignee_id, r.assignee_type, r.approval_policy, r.workflow_id
       from agents.workflow_assignments as r where r.id = s.workflow_assignment_id offset 0
     ) as a on true
     left join lateral (
@@ -99,7 +100,12 @@ begin
       v.cycle,
       coalesce((g.approval_policy ->> 'requiresApproval')::boolean, true)
       or coalesce(g.approval_policy -> 'gates' ?| v.node_actions, false)
-      or coalesce(g.assignment_gates ?| v.node_actions, false) as needs_approval,
+      or g.assignment_approval is not null and (
+        coalesce((g.assignment_approval ->> 'requiresApproval')::boolean, true)
+        or coalesce(g.assignment_approval -> 'gates' ?| v.node_actions, false)
+        or g.is_assignment_elsewhere and lenses.fn_run_needs_approval(
+          g.workflow_id, g.version, g.schedule_id, g.approval_policy)
+      ) as needs_approval,
       case
         when g.gate is not null then g.gate
         when q.failure is not null then 'condition_failed'
