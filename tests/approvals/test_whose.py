@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -143,19 +144,16 @@ def test_what_has_an_owner_is_handed_to_nobody_else(table: str, world: World) ->
     other = world.db.value(
         "insert into lensers.profiles (user_id, handle) values (gen_random_uuid(), 'x') returning id"
     )
-    try:
-        with world.db.transaction():
-            as_operator(
-                world,
-                f"update {table} set lenser_id = %s where lenser_id = %s",
-                other,
-                world.tenant.id,
-            )
-    except psycopg.Error as error:
-        assert error.sqlstate in ("22023", "23503", "42501")
-    assert (
-        world.db.value(f"select count(*)::int from {table} where lenser_id = %s", [other]) == 0
+    refusals = (
+        psycopg.errors.InvalidParameterValue,
+        psycopg.errors.ForeignKeyViolation,
+        psycopg.errors.InsufficientPrivilege,
     )
+    with suppress(*refusals), world.db.transaction():
+        as_operator(
+            world, f"update {table} set lenser_id = %s where lenser_id = %s", other, world.tenant.id
+        )
+    assert world.db.value(f"select count(*)::int from {table} where lenser_id = %s", [other]) == 0
 
 
 def assign(world: World, policy: dict[str, Any], workflow: UUID | None = None) -> UUID:

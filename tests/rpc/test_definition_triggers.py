@@ -201,7 +201,12 @@ def test_the_cap_holds_for_them_too(alice: Caller, operator: Caller) -> None:
 def many(triggers: int, timezone: str = "UTC") -> dict[str, Any]:
     return {
         "triggers": [
-            {"id": f"t{n}", "type": "schedule_based", "cron_expr": "0 9 * * *", "timezone": timezone}
+            {
+                "id": f"t{n}",
+                "type": "schedule_based",
+                "cron_expr": "0 9 * * *",
+                "timezone": timezone,
+            }
             for n in range(triggers)
         ]
     }
