@@ -16,7 +16,7 @@ from typing import Any
 
 import psycopg
 
-from lf_sql import db
+from lf_sql import db, environment
 from lf_sql.command import Ended, Running
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
@@ -90,6 +90,7 @@ class Executor:
         self._stop = stop
         self._say = say
         self._gone = threading.Event()  # set at the very end: nobody waits for the server then
+        self._dsn = dsn
         self._link = Link(dsn, say, self._gone)
         self._running: dict[str, Running] = {}
         self._lock = threading.Lock()
@@ -158,7 +159,7 @@ class Executor:
 
     def _execute(self, run_id: str, run: dict[str, Any]) -> Ended:
         timeout = run["timeout_ms"] / 1000 if run["timeout_ms"] else None
-        environ = {**os.environ, "LF_RUN_ID": run_id}
+        environ = {**environment.for_command(self._dsn), "LF_RUN_ID": run_id}
         try:
             running = Running(self.options.command, run["run"].encode(), environ, RESULT_MOST)
         except OSError as error:
@@ -200,7 +201,8 @@ class Executor:
         if ended.is_timed_out:
             return "timeout", f"no end after {run['timeout_ms']:.0f} ms", 0
         if ended.code:
-            return "provider_error", f"exit code {ended.code}: {ended.error}".rstrip(": "), 0
+            said = environment.clean(ended.error, self._dsn)
+            return "provider_error", f"exit code {ended.code}: {said}".rstrip(": "), 0
         if ended.is_too_long:
             return "contract_violated", f"result is longer than {RESULT_MOST} bytes", 0
         try:

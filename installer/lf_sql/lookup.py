@@ -8,6 +8,7 @@ from uuid import UUID
 
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
+from lf_sql.plain import plain
 
 
 @dataclass(frozen=True)
@@ -134,4 +135,4 @@ def candidates(conn: Connection, word: str, prefix: str) -> list[tuple[str, str]
         "order by t.created_at desc limit 50".encode(),
         {"low": span[0] if span else None, "high": span[1] if span else None, "like": like},
     ).fetchall()
-    return [(row["id"], row["label"] or "") for row in rows]
+    return [(row["id"], plain(row["label"] or "")) for row in rows]

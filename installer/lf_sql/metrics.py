@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lf_sql.db import Connection
@@ -58,52 +57,3 @@ def families(rows: list[Mapping[str, Any]]) -> Iterator[Metric]:
             if labels["le"] == "+Inf":
                 family.add_sample(f"{name}_count", {}, row["value"])
     yield from found.values()
-
-
-def serve(
-    host: str,
-    port: int,
-    connect: Callable[[], Connection],
-    ready: Callable[[int], None],
-    stop: threading.Event,
-) -> None:
-    """Answer GET /metrics (and /) until `stop` is set; a fresh connection each time."""
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
-    import psycopg
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path.split("?")[0] not in ("/", "/metrics"):
-                self._answer(404, "only /metrics is here\n")
-                return
-            try:
-                with connect() as conn:
-                    body = text(conn)
-            except (psycopg.Error, LfSqlError) as error:
-                self._answer(503, f"{error}\n")
-            else:
-                self._answer(200, body)
-
-        def _answer(self, code: int, body: str) -> None:
-            data = body.encode()
-            self.send_response(code)
-            self.send_header("Content-Type", CONTENT_TYPE)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Scrapes are no news."""
-
-    try:
-        server = ThreadingHTTPServer((host, port), Handler)
-    except OSError as error:
-        raise LfSqlError(f"cannot listen on {host}:{port}: {error.strerror}") from None
-    with server:
-        ready(server.server_address[1])
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            stop.wait()
-        finally:
-            server.shutdown()

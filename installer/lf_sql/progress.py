@@ -11,6 +11,8 @@ from contextlib import contextmanager
 
 import click
 
+from lf_sql.plain import plain
+
 AFTER = 1.0  # seconds: what is quick shows nothing
 EVERY = 0.2
 
@@ -42,8 +44,10 @@ class Progress:
         with click.progressbar(
             itertools.count() if self.length is None else None,
             length=self.length,
-            label=self.label,
-            item_show_func=lambda _: f"{time.monotonic() - started:.0f} s {self.what}".rstrip(),
+            label=plain(self.label),
+            item_show_func=lambda _: (
+                f"{time.monotonic() - started:.0f} s {plain(self.what)}".rstrip()
+            ),
             file=sys.stderr,
         ) as bar:
             is_over = False

@@ -13,6 +13,7 @@ from lf_sql.bundle import Bundle
 from lf_sql.compare import Finding
 from lf_sql.errors import LfSqlError
 from lf_sql.jobs import Driver
+from lf_sql.plain import plain, plain_lines
 from lf_sql.uninstall import Removed
 
 
@@ -34,9 +35,9 @@ def installed(
             f"({', '.join(r for r in plan.reasons if not r.startswith('migration'))})"
         )
     for finding in sequences:
-        click.echo(f"mended: {finding}")
+        click.echo(f"mended: {plain(finding)}")
     for line in roles.weaker(plan.role_map):
-        click.echo(f"weaker: {line}")
+        click.echo(f"weaker: {plain(line)}")
     show_driver(driver)
     refuse_leftovers(outcome)
 
@@ -75,7 +76,7 @@ def refuse_leftovers(outcome: Outcome) -> None:
 def show_some(findings: Sequence[Finding], *, err: bool = False, most: int = 20) -> None:
     """The first of them; `lf-sql verify` lists them all."""
     for finding in findings[:most]:
-        click.echo(f"  {finding}", err=err)
+        click.echo(f"  {plain(finding)}", err=err)
     if len(findings) > most:
         click.echo(f"  and {len(findings) - most} more", err=err)
 
@@ -85,11 +86,11 @@ def show_driver(driver: Driver) -> None:
     if driver.registered:
         click.echo(f"pg_cron: {', '.join(driver.registered)} registered")
     for trouble in driver.troubles:
-        click.echo(f"pg_cron: {trouble.problem}")
+        click.echo(f"pg_cron: {plain(trouble.problem)}")
         for command in trouble.commands:
-            click.echo(f"    {command}")
+            click.echo(f"    {plain_lines(command)}")
     for finding in driver.findings:
-        click.echo(f"pg_cron: {finding}")
+        click.echo(f"pg_cron: {plain(finding)}")
 
 
 def removed(what: Removed) -> None:
@@ -97,6 +98,6 @@ def removed(what: Removed) -> None:
     gone = [f"{what.functions} functions in public", "5 schemas"]
     gone += [f"job {name}" for name in what.jobs]
     gone += [f"role {name}" for name in what.roles]
-    click.echo(f"lf-sql is removed: {', '.join(gone)}")
+    click.echo(f"lf-sql is removed: {plain(', '.join(gone))}")
     for name in what.kept:
-        click.echo(f"kept: role {name}, which other databases or objects use")
+        click.echo(f"kept: role {plain(name)}, which other databases or objects use")

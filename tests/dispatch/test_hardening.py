@@ -90,13 +90,20 @@ def test_battles_through_an_assignment_are_counted_by_one_dispatcher_at_a_time(
     for _ in range(2):
         house.make_schedule("0 9 * * *", workflow_id=arena, workflow_assignment_id=assignment)
     tick = "select lenses.fn_dispatch_scheduled_workflows(%s, %s)"
+
+    def waiting() -> list[str]:
+        return house.db.column(
+            "select last_dispatch_status from lenses.workflow_schedules where is_deferred"
+        )
+
     with house.db.another() as first, house.db.another() as second:
         with first.transaction():
             assert first.value(tick, [MONDAY, 1]) == 1
             second.execute("set lock_timeout = '300ms'")
-            with pytest.raises(psycopg.errors.LockNotAvailable):
-                second.execute(tick, [MONDAY, None])
-        assert second.value(tick, [MONDAY, None]) == 0
+            assert second.value(tick, [MONDAY, None]) == 0
+            assert waiting() == ["deferred"]
+        assert second.value(tick, [MONDAY + timedelta(seconds=1), None]) == 0
+        assert waiting() == []
     assert house.db.value("select count(*) from lenses.workflow_runs") == 1
 
 

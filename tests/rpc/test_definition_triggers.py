@@ -196,3 +196,28 @@ def test_the_cap_holds_for_them_too(alice: Caller, operator: Caller) -> None:
         definition=definition(NIGHTLY, NIGHTLY | {"id": "b"}),
     )
     assert alice.rows("fn_get_workflows") == []
+
+
+def many(triggers: int, timezone: str = "UTC") -> dict[str, Any]:
+    return {
+        "triggers": [
+            {
+                "id": f"t{n}",
+                "type": "schedule_based",
+                "cron_expr": "0 9 * * *",
+                "timezone": timezone,
+            }
+            for n in range(triggers)
+        ]
+    }
+
+
+def test_a_definition_has_at_most_a_thousand_triggers(alice: Caller) -> None:
+    said = alice.refused("22023", "fn_upsert_workflow", title="t", definition=many(1001))
+    assert said.message_primary == "definition has 1001 triggers"
+    workflow = alice.workflow(definition=many(1000))
+    before = {"id": "t999", "type": "schedule_based", "cron_expr": "0 9 * * *"}
+    after = many(1000)
+    after["triggers"][999] = before
+    alice.one("fn_upsert_workflow", workflow_id=workflow.id, definition=after)
+    assert alice.db.value("select count(*) from lenses.workflow_schedules") == 1000

@@ -13,6 +13,7 @@ from lf_sql import __version__, db
 from lf_sql.cli.context import Options, adopt
 from lf_sql.cli.lazy import LazyGroup
 from lf_sql.errors import LfSqlError
+from lf_sql.plain import plain
 
 EXAMPLES = """\b
 Examples:
@@ -62,6 +63,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as error:
+        error.message = plain(error.message)
         error.show()
         return 2
     except click.ClickException as error:
@@ -87,6 +89,6 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _complain(message: str, hint: str | None) -> None:
-    click.echo(click.style("error: ", fg="red", bold=True) + message, err=True)
+    click.echo(click.style("error: ", fg="red", bold=True) + plain(message), err=True)
     if hint:
-        click.echo(click.style("hint: ", fg="yellow") + hint, err=True)
+        click.echo(click.style("hint: ", fg="yellow") + plain(hint), err=True)

@@ -17,6 +17,7 @@ import click
 from lf_sql import db
 from lf_sql.db import Connection, require_installed
 from lf_sql.given import Text
+from lf_sql.plain import dumps, plain
 
 __all__ = [
     "Options",
@@ -32,8 +33,6 @@ __all__ = [
 ]
 
 Row = Mapping[str, Any]
-
-_IN_A_LINE = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r"}
 
 
 @dataclass
@@ -142,13 +141,12 @@ def emit(
     rows = list(rows)
     columns = list(columns or (rows[0] if rows else []))
     if options().as_json:
-        click.echo(json.dumps([dict(row) for row in rows], default=_plain, indent=2))
+        click.echo(dumps([dict(row) for row in rows], default=_plain))
     elif not sys.stdout.isatty():
         if columns:
             click.echo("\t".join(columns))
         for row in rows:  # nothing is quoted, so that `cut` and `read` get what is there
-            cells = (_cell(row.get(name)).translate(_IN_A_LINE) for name in columns)
-            click.echo("\t".join(cells))
+            click.echo("\t".join(_cell(row.get(name)) for name in columns))
     elif not rows:
         click.echo(empty)
     else:
@@ -158,7 +156,7 @@ def emit(
 def emit_one(row: Row) -> None:
     """One row: name and value a line, a JSON object with --json."""
     if options().as_json:
-        click.echo(json.dumps(dict(row), default=_plain, indent=2))
+        click.echo(dumps(dict(row), default=_plain))
         return
     separator = "\t" if not sys.stdout.isatty() else "  "
     width = max(map(len, row), default=0) if sys.stdout.isatty() else 0
@@ -168,7 +166,7 @@ def emit_one(row: Row) -> None:
 
 def note(line: str) -> None:
     """A line for a person, never in the way of what is piped."""
-    click.echo(line, err=True)
+    click.echo(plain(line), err=True)
 
 
 def table(rows: Sequence[Row], columns: Sequence[str]) -> None:
@@ -224,8 +222,8 @@ def _cell(value: Any) -> str:
         case datetime():
             return value.isoformat(sep=" ", timespec="seconds")
         case dict() | list():
-            return json.dumps(value, default=_plain, ensure_ascii=False)
-    return str(value)
+            return plain(json.dumps(value, default=_plain, ensure_ascii=False))
+    return plain(value)
 
 
 def _plain(value: Any) -> Any:

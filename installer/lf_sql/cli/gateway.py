@@ -12,6 +12,7 @@ import click
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.given import Json, complete
+from lf_sql.plain import plain
 from lf_sql.tenant import as_asked, as_owner_of, as_tenant, one
 
 LIST = """
@@ -95,7 +96,7 @@ def delete(gateway: str, force: bool) -> None:
     if not force:
         if not sys.stdin.isatty():
             raise click.UsageError("nobody is there to ask: say --force")
-        question = f"Delete gateway {gateway} with its crons and their runs?"
+        question = f"Delete gateway {plain(gateway)} with its crons and their runs?"
         click.confirm(question, abort=True, err=True)
     with as_owner_of("gateway", gateway) as (conn, found):
         conn.execute("select public.fn_delete_gateway(%s)", [found.id])

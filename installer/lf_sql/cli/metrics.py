@@ -8,7 +8,7 @@ import threading
 
 import click
 
-from lf_sql import db, metrics
+from lf_sql import db, metrics, metrics_server
 from lf_sql.cli.context import emit, note, options
 from lf_sql.tenant import installed
 
@@ -42,11 +42,12 @@ def command(listen: str | None) -> None:
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     with contextlib.suppress(KeyboardInterrupt):
-        metrics.serve(
+        metrics_server.serve(
             host,
             int(port),
             lambda: db.connect(dsn, application_name="lf-sql metrics"),
             lambda found: note(f"listening on http://{host}:{found}/metrics"),
             stop,
+            note,
         )
     note("stopped")

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import click
 
 from lf_sql.cli.context import options
+from lf_sql.plain import plain
 from lf_sql.worker import Settings, Worker
 
 EPILOG = """\b
@@ -43,4 +44,4 @@ def command() -> None:
 
 def say(line: str) -> None:
     """A line of the log, on stderr."""
-    click.echo(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {line}", err=True)
+    click.echo(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {plain(line)}", err=True)

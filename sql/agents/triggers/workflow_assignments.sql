@@ -4,11 +4,11 @@ for each row
 execute function agents.tg_workflow_assignments_check();
 
 create or replace trigger workflow_assignments_guard_approval
-before update of approval_policy on agents.workflow_assignments
+before update of approval_policy, workflow_id on agents.workflow_assignments
 for each row
 when (
   current_user not in ('lf_sql_owner', 'lf_sql_engine')
-  and old.approval_policy is distinct from new.approval_policy
+  and (old.approval_policy, old.workflow_id) is distinct from (new.approval_policy, new.workflow_id)
 )
 execute function agents.tg_workflow_assignments_approval();
 

@@ -4,3 +4,33 @@ before insert or update on lensers.profiles
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+-- Whose a profile is: in every replication mode. Who is trusted is seen here, as the caller: the
+-- function itself runs as its owner.
+
+create or replace trigger profiles_user_owner
+before update on lensers.profiles
+for each row
+when (
+  (old.id, old.user_id) is distinct from (new.id, new.user_id)
+  and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_profiles_user('owner');
+
+create or replace trigger profiles_user_other
+before update on lensers.profiles
+for each row
+when (
+  (old.id, old.user_id) is distinct from (new.id, new.user_id)
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_profiles_user('other');
+
+create or replace trigger profiles_user_delete
+before delete on lensers.profiles
+for each row
+execute function lensers.tg_profiles_user('owner');
+
+alter table lensers.profiles enable always trigger profiles_user_owner;
+alter table lensers.profiles enable always trigger profiles_user_other;
+alter table lensers.profiles enable always trigger profiles_user_delete;

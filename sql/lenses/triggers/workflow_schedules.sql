@@ -42,13 +42,19 @@ when (
 execute function lenses.tg_workflow_schedules_check();
 
 create or replace trigger workflow_schedules_guard_approval
-before update of approval_policy, workflow_assignment_id on lenses.workflow_schedules
+before update of approval_policy, workflow_assignment_id, workflow_id on lenses.workflow_schedules
 for each row
 when (
   current_user not in ('lf_sql_owner', 'lf_sql_engine')
-  and (old.approval_policy, old.workflow_assignment_id)
-  is distinct from (new.approval_policy, new.workflow_assignment_id)
+  and (old.approval_policy, old.workflow_assignment_id, old.workflow_id)
+  is distinct from (new.approval_policy, new.workflow_assignment_id, new.workflow_id)
 )
+execute function lenses.tg_workflow_schedules_approval();
+
+create or replace trigger workflow_schedules_guard_approval_insert
+before insert on lenses.workflow_schedules
+for each row
+when (current_user not in ('lf_sql_owner', 'lf_sql_engine'))
 execute function lenses.tg_workflow_schedules_approval();
 
 create or replace trigger workflow_schedules_due_insert
@@ -85,6 +91,8 @@ for each statement execute function lenses.tg_workflow_schedules_trigger_type();
 alter table lenses.workflow_schedules enable always trigger workflow_schedules_check_insert;
 alter table lenses.workflow_schedules enable always trigger workflow_schedules_check_update;
 alter table lenses.workflow_schedules enable always trigger workflow_schedules_guard_approval;
+alter table lenses.workflow_schedules
+  enable always trigger workflow_schedules_guard_approval_insert;
 
 create or replace trigger workflow_schedules_trigger_type_update
 after update of workflow_id on lenses.workflow_schedules

@@ -16,7 +16,8 @@ EPILOG = """\b
 The command gets the run as JSON on standard input (context_inputs and definition
 among its keys) and its id in LF_RUN_ID. What it prints is the result, as JSON; a number
 spent_credits in it is booked. An exit code that is not 0 fails the run, with the
-tail of stderr; retry_policy decides whether it is tried again.
+tail of stderr; retry_policy decides whether it is tried again. The connection's own
+variables are not passed on: LF_SQL_COMMAND_DSN is, as DATABASE_URL.
 \b
 Examples:
   lf-sql runs work -- ./report.py

@@ -14,6 +14,7 @@ from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
 from lf_sql.given import complete, is_utf8
+from lf_sql.plain import plain
 from lf_sql.progress import progress
 from lf_sql.tenant import as_asked, as_owner_of, as_tenant, find, installed, one
 
@@ -173,7 +174,9 @@ def import_(
         note(f"{len(dates)} dates; nothing is stored (--dry-run)")
         return
     if sys.stdin.isatty() and sys.stdout.isatty() and not options().as_json:
-        click.confirm(f"Store these {len(dates)} dates as calendar {name}?", abort=True, err=True)
+        click.confirm(
+            f"Store these {len(dates)} dates as calendar {plain(name)}?", abort=True, err=True
+        )
     with as_tenant() as conn:
         old = conn.execute(
             "select c.id from lenses.schedule_calendars as c where c.name = %s and not c.is_seed",

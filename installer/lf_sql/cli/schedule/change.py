@@ -12,6 +12,7 @@ import click
 from lf_sql.cli.context import acting, emit, emit_one, note, options
 from lf_sql.cli.schedule.look import ID, wall
 from lf_sql.given import Duration, Instant, Json, complete
+from lf_sql.plain import plain
 from lf_sql.tenant import as_owner_of, call, find, installed, one
 
 COLUMNS = (  # of the RPC, given as they are
@@ -182,7 +183,7 @@ def delete(schedule: str, force: bool) -> None:
     if not force:
         if not sys.stdin.isatty():
             raise click.UsageError("nobody is there to ask: say --force")
-        click.confirm(f"Delete schedule {schedule}?", abort=True, err=True)
+        click.confirm(f"Delete schedule {plain(schedule)}?", abort=True, err=True)
     with as_owner_of("schedule", schedule) as (conn, found):
         conn.execute("select public.fn_delete_workflow_schedule(%s)", [found.id])
     brief({"id": found.id}, "deleted")

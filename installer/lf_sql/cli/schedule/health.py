@@ -8,6 +8,7 @@ import click
 
 from lf_sql import health
 from lf_sql.cli.context import acting, emit, options
+from lf_sql.plain import plain
 from lf_sql.tenant import installed
 
 COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
@@ -42,10 +43,10 @@ def command(server: bool) -> None:
 
 def echo(line: health.Line) -> None:
     """`worker: ok` and what there is to say; tab-separated in a pipe."""
-    head = click.style(line.head, fg=COLOURS[line.state])
+    head = click.style(plain(line.head), fg=COLOURS[line.state])
     if not sys.stdout.isatty():
-        click.echo("\t".join([line.head, line.detail, line.advice or ""]))
+        click.echo("\t".join(map(plain, [line.head, line.detail, line.advice or ""])))
         return
-    click.echo(f"{head}  {line.detail}")
+    click.echo(f"{head}  {plain(line.detail)}")
     if line.advice:
-        click.echo(f"    -> {line.advice}")
+        click.echo(f"    -> {plain(line.advice)}")

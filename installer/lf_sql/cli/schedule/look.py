@@ -11,6 +11,7 @@ import click
 
 from lf_sql.cli.context import connect, emit, emit_one, note, options, require_installed
 from lf_sql.given import complete
+from lf_sql.plain import plain
 from lf_sql.tenant import as_asked, as_owner_of, find, one
 
 ID = click.argument("schedule", metavar="ID", shell_complete=complete("schedule"))
@@ -168,7 +169,7 @@ def describe(expression: str, zone: str, n: int) -> None:
             {"expression": expression, "description": row["text"], "timezone": zone, "next": slots}
         )
         return
-    click.echo(row["text"])
+    click.echo(plain(row["text"]))
     for slot in slots:
         click.echo(f"  {wall(slot, zone_or_none(zone) or ZoneInfo('UTC'))}")
 

@@ -1,12 +1,13 @@
--- An assignment's gates and requirement hold for every schedule that goes by it: a role without the
--- table owner's rights, service_role above all, may raise them and lower none.
+-- An assignment's gates and requirement hold for every schedule that goes by it, and for its workflow's
+-- runs without one: a role without the table owner's rights, service_role above all, may raise them
+-- and lower none, and may not lead them to another workflow.
 create or replace function agents.tg_workflow_assignments_approval()
 returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if (
+  if new.workflow_id is not distinct from old.workflow_id and (
     coalesce((new.approval_policy ->> 'requiresApproval')::boolean, true)
     or not coalesce((old.approval_policy ->> 'requiresApproval')::boolean, true)
   )

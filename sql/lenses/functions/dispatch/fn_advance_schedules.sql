@@ -38,6 +38,7 @@ begin
       coalesce(u.waiting_slot, p.next_slot) as next_run_at,
       case
         when u.waiting_slot is null then p.next_due_at
+        when o.decision = 'defer' and o.reason = 'limit_in_use' then p_now + interval '1 second'
         when o.decision = 'defer' then p_now + interval '50 seconds'
         else p_now
       end as due_at,

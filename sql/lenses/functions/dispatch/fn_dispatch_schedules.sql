@@ -23,22 +23,23 @@ declare
   v_decisions lenses.slot_decision[];
   v_to_insert integer;
   v_inserted integer;
+  v_held_elsewhere uuid[];
 begin
   v_plans := lenses.fn_plan_due(
     p_schedule_ids, p_tick_id, p_now, p_cap, p_max_catchup, p_is_zone_lost);
 
-  perform lenses.fn_lock_battles(p_schedule_ids);
+  v_held_elsewhere := lenses.fn_lock_battles(p_schedule_ids, false);
 
   v_decisions := array(
     select d from lenses.fn_evaluate_slots(
       (select array_agg(c) from unnest(v_plans) as p cross join unnest(p.slots) as c),
       p_now, 'tick') as d);
   v_decisions := lenses.fn_hold_slots(v_decisions);
+  v_decisions := lenses.fn_defer_decisions(v_decisions, v_held_elsewhere);
 
   select count(*) into v_to_insert from unnest(v_decisions) as d where d.decision = 'dispatch';
   if v_to_insert > 0 then
-    select count(*) into v_inserted
-    from lenses.fn_insert_runs(v_decisions, p_now, 'schedule') as r;
+    v_inserted := lenses.fn_insert_runs(v_decisions, p_now, 'schedule');
     if v_inserted < v_to_insert then
       v_decisions := lenses.fn_settle_conflicts(v_decisions, p_now);
     end if;

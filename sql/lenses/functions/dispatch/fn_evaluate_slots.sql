@@ -1,10 +1,11 @@
 -- owner: lf_sql_engine
 -- The one judge of slots: tick, preview, backfill and run-now ask here. Set-wise; writes nothing.
 -- p_mode: tick; preview (looks at runs as they are now, in every row); backfill (no overlap guard);
--- manual (slot NULL: guards 0, 3 and 5 only). Guards in their order, the first that says no names the
--- reason; a condition is asked once a schedule, its context once a workflow, and only where the guards
--- before it let a slot pass. A parent that is gone (rows deleted past the foreign keys) is a reason too:
--- no slot passes unseen, and none without its calendar or gates.
+-- manual (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs themselves. Guards in their
+-- order, the first that says no names the reason; a condition is asked once a schedule, its context
+-- once a workflow, and only where the guards before it let a slot pass. A parent that is gone (rows
+-- deleted past the foreign keys) is a reason too: no slot passes unseen, and none without its
+-- calendar or gates.
 -- The planner settings keep the plan to index look-ups, however its estimates fall.
 create or replace function lenses.fn_evaluate_slots(
   p_candidates lenses.slot_candidate[],
@@ -37,7 +38,8 @@ begin
       coalesce(s.own_assignee_id, a.assignee_id) as assignee_id,
       case when s.own_assignee_id is null then a.assignee_type else s.own_assignee_type end
         as assignee_type,
-      a.gates as assignment_gates,
+      a.approval_policy as assignment_approval,
+      a.workflow_id <> s.workflow_id as is_assignment_elsewhere,
       k.name as calendar_name,
       case
         when w.status is null then 'workflow_missing'
@@ -58,8 +60,12 @@ begin
       select
         r.lenser_id, r.workflow_id, r.workflow_version as pinned_version,
         r.assignee_id as own_assignee_id, r.assignee_type as own_assignee_type,
-        r.workflow_assignment_id, r.calendar_id, r.approval_policy, r.inputs_rotation,
-        r.inputs_template, r.last_rotation_index, r.max_in_flight,
+        r.workflow_assignment_id, r.calendar_id, r.approval_policy,
+        r.inputs_rotation is not null as has_rotation, r.last_rotation_index, r.max_in_flight,
+        -- At most, told without reading them: how far each method can compress at all.
+        pg_column_size(coalesce(r.inputs_rotation, r.inputs_template)) * case
+          pg_column_compression(coalesce(r.inputs_rotation, r.inputs_template))
+          when 'pglz' then 90 when 'lz4' then 255 else 1 end as inputs_bytes,
         coalesce(r.on_overlap, case
           when r.queue_policy ->> 'mode' = 'serial'
             and coalesce(r.missed_override, r.on_missed, v_settings.default_on_missed)
@@ -73,7 +79,7 @@ begin
       from lenses.workflows as r where r.id = s.workflow_id offset 0
     ) as w on true
     left join lateral (
-      select r.id, r.assignee_id, r.assignee_type, r.approval_policy -> 'gates' as gates
+      select r.id, r.assignee_id, r.assignee_type, r.approval_policy, r.workflow_id
       from agents.workflow_assignments as r where r.id = s.workflow_assignment_id offset 0
     ) as a on true
     left join lateral (
@@ -108,6 +114,16 @@ begin
       p_now) as b
   ),
 
+  -- Once a schedule, however many slots it has: to count the entries is to read them all.
+  rotations as materialized (
+    select q.schedule_id, r.entries
+    from (select distinct g.schedule_id from gated as g where g.has_rotation) as q
+    cross join lateral (
+      select jsonb_array_length(s.inputs_rotation) as entries
+      from lenses.workflow_schedules as s where s.id = q.schedule_id offset 0
+    ) as r
+  ),
+
   judged as materialized (
     select
       g.*,
@@ -116,7 +132,12 @@ begin
       v.cycle,
       coalesce((g.approval_policy ->> 'requiresApproval')::boolean, true)
       or coalesce(g.approval_policy -> 'gates' ?| v.node_actions, false)
-      or coalesce(g.assignment_gates ?| v.node_actions, false) as needs_approval,
+      or g.assignment_approval is not null and (
+        coalesce((g.assignment_approval ->> 'requiresApproval')::boolean, true)
+        or coalesce(g.assignment_approval -> 'gates' ?| v.node_actions, false)
+        or g.is_assignment_elsewhere and lenses.fn_run_needs_approval(
+          g.workflow_id, g.version, g.schedule_id, g.approval_policy)
+      ) as needs_approval,
       case
         when g.gate is not null then g.gate
         when q.failure is not null then 'condition_failed'
@@ -167,8 +188,9 @@ begin
       (j.last_rotation_index + count(*) filter (where j.reason is null) over (
         partition by j.schedule_id order by j.ord
         rows between unbounded preceding and 1 preceding
-      )) % nullif(jsonb_array_length(j.inputs_rotation), 0) as rotation_index
+      )) % nullif(o.entries, 0) as rotation_index
     from judged as j
+    left join rotations as o on o.schedule_id = j.schedule_id
   )
 
   select
@@ -206,8 +228,11 @@ begin
       when 'cycle_detected' then array_to_string(d.cycle, ' -> ')
       when 'schedule_slot_exists' then 'the slot has a run already'
     end,
-    case when d.rotation_index is null then d.inputs_template
-      else d.inputs_rotation -> d.rotation_index::integer end,
+    case when p_mode = 'preview' then (
+      select case when d.rotation_index is null then r.inputs_template
+        else r.inputs_rotation -> d.rotation_index::integer end
+      from lenses.workflow_schedules as r where r.id = d.schedule_id
+    ) end,
     d.rotation_index::integer,
     coalesce(d.manual_id, substr(d.slot_key, 1, 32)::uuid),
     coalesce(d.slot_key, 'manual:' || d.manual_id),
@@ -217,7 +242,8 @@ begin
     case when d.assignee_type = 'team' then d.assignee_id end,
     case when d.spending_limit_credits is not null
       then jsonb_build_object('spending_limit_credits', d.spending_limit_credits)
-      else '{}' end
+      else '{}' end,
+    case when d.reason is null then d.inputs_bytes end
   from decided as d
   order by d.ord;
 end

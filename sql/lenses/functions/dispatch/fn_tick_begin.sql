@@ -12,6 +12,10 @@ as $$
 declare
   v_tick_id bigint;
 begin
+  if p_driver is null then
+    raise exception 'p_driver is missing'
+      using errcode = '22023', hint = 'Say who drives the tick, for example worker.';
+  end if;
   if p_max_catchup not between 1 and 10000 then
     raise exception 'max_catchup_per_tick % is out of range', p_max_catchup
       using errcode = '22023', hint = 'Allowed are 1 to 10000 slots.';

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
 -- The next slots of a schedule as the tick would judge them, through the tick's own judge; changes
--- nothing. Guards that look at runs see the moment of the call in every row.
+-- nothing. Guards that look at runs see the moment of the call in every row. An answer is at most 200 rows
+-- and, but for one row, 16 MB of inputs.
 create or replace function lenses.fn_preview_schedule_ticks(
   p_schedule_id uuid,
   p_n integer default 10,
@@ -16,6 +17,8 @@ declare
   v_now timestamptz := now();
   v_schedule lenses.workflow_schedules;
   v_first timestamptz;
+  v_largest bigint;
+  v_most integer;
 begin
   if coalesce(p_n, 0) < 1 then
     raise exception 'p_n % is not positive', coalesce(p_n::text, 'NULL')
@@ -32,6 +35,13 @@ begin
     else lenses.fn_next_slot(
       v_schedule.cron_spec, v_schedule.timezone, v_schedule.interval_ms, v_schedule.created_at,
       v_schedule.start_at, v_schedule.end_at, v_now) end;
+  v_largest := octet_length(
+    coalesce(v_schedule.inputs_rotation, v_schedule.inputs_template)::text);
+  if v_largest > 83886 and v_schedule.inputs_rotation is not null then
+    select max(octet_length(e.value::text)) into v_largest
+    from jsonb_array_elements(v_schedule.inputs_rotation) as e;
+  end if;
+  v_most := greatest(least(p_n, 200, 16777216 / nullif(v_largest, 0)), 1);
   return query
   select d.slot, case when d.decision = 'defer' then 'skip' else d.decision end,
     coalesce(d.reason, 'ok'), d.inputs
@@ -42,10 +52,10 @@ begin
         select v_first as slot where v_first <= v_now + p_horizon
         union all
         select n from lenses.fn_next_slots(
-          p_schedule_id, v_first, v_now + p_horizon, least(p_n, 200) - 1) as n
+          p_schedule_id, v_first, v_now + p_horizon, v_most - 1) as n
       ) as t
     ), v_now, 'preview') as d;
 end
 $$;
 
-comment on function lenses.fn_preview_schedule_ticks(uuid, integer, interval) is 'The next p_n slots (at most 200) of a schedule within p_horizon from now: tick_at (UTC instant), decision (dispatch, or skip, which a slot that onOverlap queue makes wait shows as well), reason (ok, or the guard''s), inputs. No rows for a paused or unknown schedule. Errors: 22023 for p_n or p_horizon not positive.';
+comment on function lenses.fn_preview_schedule_ticks(uuid, integer, interval) is 'The next p_n slots (at most 200, and as many as have 16 MB of inputs) of a schedule within p_horizon from now: tick_at (UTC instant), decision (dispatch, or skip, which a slot that onOverlap queue makes wait shows as well), reason (ok, or the guard''s), inputs. No rows for a paused or unknown schedule. Errors: 22023 for p_n or p_horizon not positive.';

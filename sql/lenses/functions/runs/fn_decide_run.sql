@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- The owner's decision, and the only way that an approval is given. Asks for itself who is calling,
 -- so that no role that may execute it can decide for another. What was approved is written down by
--- its digest.
+-- its digest, who decided by his profile and user, and by the role and session that claimed to be him.
 create or replace function lenses.fn_decide_run(p_run_id uuid, p_decision text, p_note text)
 returns lenses.workflow_runs
 language plpgsql
@@ -40,6 +40,9 @@ begin
 
   v_payload := jsonb_build_object(
     'run_id', v_run.id, 'decided_by', v_run.lenser_id, 'note', p_note,
+    'user_id', (select p.user_id from lensers.profiles as p where p.id = v_run.lenser_id),
+    'role', coalesce(nullif(current_setting('role', true), 'none'), session_user),
+    'session_user', session_user,
     'workflow_version', v_run.workflow_version,
     'inputs_sha256', encode(sha256(convert_to(v_run.context_inputs::text, 'UTF8')), 'hex'));
   insert into agents.agent_run_events (lenser_id, team_run_id, run_id, event_type, payload)

@@ -37,12 +37,13 @@ begin
   if p_inputs is not null then
     v_decision.inputs := p_inputs;
     v_decision.rotation_index := null;
+    v_decision.inputs_bytes := 0;
   end if;
 
   perform lenses.fn_check_waiting_runs(v_schedule.lenser_id, 1, false);
-  select r.* into v_run
-  from lenses.fn_insert_runs(
-    array[v_decision], now(), 'manual', v_schedule.lenser_id::text) as r;
+  perform lenses.fn_insert_runs(
+    array[v_decision], now(), 'manual', v_schedule.lenser_id::text);
+  select r.* into v_run from lenses.workflow_runs as r where r.id = v_decision.run_id;
   if v_decision.rotation_index is not null then
     update lenses.workflow_schedules as s set last_rotation_index = s.last_rotation_index + 1
     where s.id = v_schedule.id;

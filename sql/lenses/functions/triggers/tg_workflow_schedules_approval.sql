@@ -1,25 +1,52 @@
 -- A schedule's approval is lowered by its owner, through the RPCs, or by a role with the table owner's
 -- rights; the trigger's WHEN clause lets the RPCs pass. Anyone else, service_role above all, may
--- raise it: no requirement and no gate may go.
+-- raise it: no requirement and no gate may go, and a schedule that he makes, or leads to another
+-- workflow, demands at least what that workflow's other schedules and assignments do.
 create or replace function lenses.tg_workflow_schedules_approval()
 returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_requires constant boolean := coalesce(
+    (new.approval_policy ->> 'requiresApproval')::boolean, true);
+  v_gates constant jsonb := coalesce(new.approval_policy -> 'gates', '[]');
+  v_is_lower boolean := false;
 begin
-  if (
-    coalesce((new.approval_policy ->> 'requiresApproval')::boolean, true)
-    or not coalesce((old.approval_policy ->> 'requiresApproval')::boolean, true)
-  )
-    and coalesce(new.approval_policy -> 'gates', '[]') @> coalesce(old.approval_policy -> 'gates', '[]')
-    and (old.workflow_assignment_id is null or new.workflow_assignment_id = old.workflow_assignment_id)
-    or pg_has_role(current_user, (select c.relowner from pg_class as c where c.oid = tg_relid), 'usage')
-  then
+  if pg_has_role(
+    current_user, (select c.relowner from pg_class as c where c.oid = tg_relid), 'usage') then
+    return new;
+  end if;
+  if tg_op = 'UPDATE' then
+    v_is_lower := not v_requires
+      and coalesce((old.approval_policy ->> 'requiresApproval')::boolean, true)
+      or not v_gates @> coalesce(old.approval_policy -> 'gates', '[]')
+      or coalesce(new.workflow_assignment_id <> old.workflow_assignment_id,
+        old.workflow_assignment_id is not null);
+  end if;
+  if not v_is_lower and not v_requires
+    and (tg_op = 'INSERT' or new.workflow_id is distinct from old.workflow_id) then
+    v_is_lower := exists (
+      select
+      from (
+        select s.approval_policy as policy from lenses.workflow_schedules as s
+        where s.workflow_id = new.workflow_id and s.id <> new.id
+        union all
+        select a.approval_policy from agents.workflow_assignments as a
+        where a.workflow_id = new.workflow_id
+      ) as d
+      where coalesce((d.policy ->> 'requiresApproval')::boolean, true)
+        or not v_gates @> coalesce(d.policy -> 'gates', '[]')
+    );
+  end if;
+  if not v_is_lower then
     return new;
   end if;
   raise exception using
     errcode = '42501',
-    message = format('only its owner lowers the approval of schedule "%s"', old.id),
-    hint = 'The owner does it with fn_patch_workflow_schedule.';
+    message = format('only its owner lowers the approval of schedule "%s"', new.id),
+    hint = case tg_op when 'INSERT' then
+      'Demand what the workflow''s other schedules and assignments do, or let the owner make it.'
+      else 'The owner does it with fn_patch_workflow_schedule.' end;
 end;
 $$;

@@ -1,7 +1,8 @@
 -- What a workflow's definition must be to be stored: {"nodes", "edges", "triggers"}, each an array
 -- and each optional; more keys are the executor's business. Cycles are no fault here, only when a
 -- schedule is activated or dispatched. Of triggers only the form is checked: their values are the
--- schedule table's to judge. At most 1 MB, 64 levels, 200,000 JSON values, 50,000 workflow nodes.
+-- schedule table's to judge. At most 1 MB, 64 levels, 200,000 JSON values, 50,000 workflow nodes and
+-- 1,000 triggers.
 -- Raises 22023.
 create or replace function lenses.fn_check_definition(p_definition jsonb)
 returns void
@@ -47,6 +48,12 @@ begin
     raise exception using errcode = '22023',
       message = format('definition has %s nodes', jsonb_array_length(p_definition -> 'nodes')),
       hint = 'At most 50000 nodes.';
+  end if;
+  if jsonb_array_length(p_definition -> 'triggers') > 1000 then
+    raise exception using errcode = '22023',
+      message = format(
+        'definition has %s triggers', jsonb_array_length(p_definition -> 'triggers')),
+      hint = 'At most 1000: make the rest by fn_upsert_workflow_schedule, or split the workflow.';
   end if;
 
   -- nodes and triggers are known by their ids
@@ -150,4 +157,4 @@ comment on function lenses.fn_check_definition(jsonb) is
   'Raises 22023 unless p_definition is an object of nodes (objects with a unique, non-empty '
   'string id and an optional string action), edges ({"from", "to"} of ids of nodes) and triggers '
   '(objects with a unique id and a type; schedule_based ones with cron_expr or interval_ms and no '
-  'unknown key), at most 1 MB, 64 levels, 200,000 values and 50,000 nodes. {} is the empty graph.';
+  'unknown key), at most 1 MB, 64 levels, 200,000 values, 50,000 nodes and 1,000 triggers. {} is the empty graph.';

@@ -2,7 +2,8 @@
 -- schedule an id, gone with its entry. An entry changes what it names (and clears what it named
 -- before, p_old_definition); all else that the owner set stays, his pause too. Schedules made by
 -- hand (trigger_id NULL) are left alone. The caller holds the workflow's lock. A loop an entry:
--- each is a row of its own to lock, lay over and save, and there are few.
+-- each is a row of its own to lock, lay over and save, and there are 1,000 at most; what each dropped is
+-- found for all of them at once.
 create or replace function lenses.fn_sync_workflow_triggers(
   p_workflow lenses.workflows,
   p_old_definition jsonb
@@ -28,19 +29,31 @@ begin
       where t.value ->> 'type' = 'schedule_based' and t.value ->> 'id' = s.trigger_id
     );
 
-  for v_entry in
-    select t.value from jsonb_array_elements(p_workflow.definition -> 'triggers') as t
-    where t.value ->> 'type' = 'schedule_based'
-    order by t.value ->> 'id'
+  for v_entry, v_dropped in
+    with told as materialized (
+      select t.value ->> 'id' as id, t.value
+      from jsonb_array_elements(p_workflow.definition -> 'triggers') as t
+      where t.value ->> 'type' = 'schedule_based'
+    ),
+
+    told_before as materialized (
+      select t.value ->> 'id' as id, t.value
+      from jsonb_array_elements(p_old_definition -> 'triggers') as t
+      where t.value ->> 'type' = 'schedule_based'
+    )
+
+    select t.value, d.dropped
+    from told as t
+    left join told_before as o on o.id = t.id
+    cross join lateral (
+      select jsonb_object_agg(k.key, null::text) as dropped
+      from jsonb_object_keys(o.value) as k (key)
+      where not t.value ? k.key
+        and k.key not in ('is_active', 'schedule_type', 'cron_expr', 'interval_ms')
+    ) as d
+    order by t.id
   loop
     perform lenses.fn_check_text(v_entry ->> 'id', 'trigger id', 200);
-    select jsonb_object_agg(k.key, null::text) into v_dropped
-    from jsonb_array_elements(p_old_definition -> 'triggers') as t
-    cross join lateral jsonb_object_keys(t.value) as k (key)
-    where t.value ->> 'type' = 'schedule_based' and t.value -> 'id' = v_entry -> 'id'
-      and not v_entry ? k.key
-      and k.key not in ('is_active', 'schedule_type', 'cron_expr', 'interval_ms');
-
     select s.* into v_row
     from lenses.workflow_schedules as s
     where s.workflow_id = p_workflow.id and s.lenser_id = p_workflow.lenser_id

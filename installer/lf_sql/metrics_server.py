@@ -1,0 +1,186 @@
+"""GET /metrics over HTTP, for clients that are not trusted: all that they can take is bounded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from queue import Empty, Full, Queue
+from socket import SHUT_RDWR, socket
+from typing import Any
+
+import psycopg
+
+from lf_sql import metrics
+from lf_sql.db import Connection, describe
+from lf_sql.errors import LfSqlError
+
+THREADS = 4
+WAITING = 16  # connections accepted and not looked at yet; what comes beyond is closed
+PATIENCE = 5.0  # seconds in all that a client has for its request and its answer
+UNAVAILABLE = "the figures cannot be had now\n"
+
+
+class Pool:
+    """At most one database connection a thread, made when it is needed and kept while it works."""
+
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self._connect = connect
+        self._here = threading.local()
+        self._all: set[Connection] = set()
+        self._lock = threading.Lock()
+
+    def text(self) -> str:
+        """The figures, by this thread's connection; one that the server has ended is made anew."""
+        kept: Connection | None = getattr(self._here, "conn", None)
+        if kept is not None:
+            try:
+                return metrics.text(kept)
+            except psycopg.Error:
+                is_broken = kept.broken
+                self._give_up(kept)
+                if not is_broken:
+                    raise
+        conn = self._here.conn = self._connect()
+        with self._lock:
+            self._all.add(conn)
+        try:
+            conn.execute("set statement_timeout = '10s'")
+            return metrics.text(conn)
+        except psycopg.Error:
+            self._give_up(conn)
+            raise
+
+    def close(self) -> None:
+        """All of them."""
+        for conn in list(self._all):
+            self._close(conn)
+
+    def _give_up(self, conn: Connection) -> None:
+        self._here.conn = None
+        self._close(conn)
+
+    def _close(self, conn: Connection) -> None:
+        with self._lock:
+            self._all.discard(conn)
+        conn.close()
+
+
+def cut(client: socket) -> None:
+    """End a client's reading and writing, under way or not; who serves it closes it."""
+    with suppress(OSError):
+        client.shutdown(SHUT_RDWR)
+
+
+class Server(HTTPServer):
+    """A few threads take what has been accepted; who waits beyond WAITING is sent away."""
+
+    request_queue_size = WAITING
+
+    def __init__(self, address: tuple[str, int], pool: Pool, say: Callable[[str], None]) -> None:
+        super().__init__(address, Handler)
+        self.pool = pool
+        self.say = say
+        self._accepted: Queue[tuple[socket, Any] | None] = Queue(WAITING)
+        for number in range(THREADS):
+            threading.Thread(target=self._serve, name=f"metrics-{number}", daemon=True).start()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        try:
+            self._accepted.put_nowait((request, client_address))
+        except Full:
+            self.shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hung up, or was too slow, is no news."""
+
+    def server_close(self) -> None:
+        super().server_close()
+        while True:
+            try:
+                waiting = self._accepted.get_nowait()
+            except Empty:
+                break
+            if waiting:
+                self.shutdown_request(waiting[0])
+        for _ in range(THREADS):
+            self._accepted.put(None)
+        self.pool.close()
+
+    def _serve(self) -> None:
+        while accepted := self._accepted.get():
+            request, address = accepted
+            # A time-out of each read would let a byte now and then hold the thread for ever.
+            end = threading.Timer(PATIENCE, cut, [request])
+            end.daemon = True
+            end.start()
+            try:
+                self.finish_request(request, address)
+            except Exception:
+                self.handle_error(request, address)
+            finally:
+                end.cancel()
+                self.shutdown_request(request)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request a connection."""
+
+    timeout = PATIENCE
+    server: Server
+
+    def do_GET(self) -> None:
+        """The figures; what is wrong is said in the log alone."""
+        if self.path.split("?")[0] not in ("/", "/metrics"):
+            self._answer(404, "only /metrics is here\n")
+            return
+        try:
+            body = self.server.pool.text()
+        except psycopg.Error as error:
+            self._refuse(describe(error)[0])
+        except LfSqlError as error:
+            self._refuse(error.message)
+        else:
+            self._answer(200, body)
+
+    def _refuse(self, why: str) -> None:
+        self.server.say(f"no figures: {why}")
+        self._answer(503, UNAVAILABLE)
+
+    def _answer(self, code: int, body: str) -> None:
+        data = body.encode()
+        self.send_response(code)
+        self.send_header("Content-Type", metrics.CONTENT_TYPE)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Scrapes are no news."""
+
+    def version_string(self) -> str:
+        """What the Server header says: no versions of anything."""
+        return "lf-sql"
+
+
+def serve(
+    host: str,
+    port: int,
+    connect: Callable[[], Connection],
+    ready: Callable[[int], None],
+    stop: threading.Event,
+    say: Callable[[str], None],
+) -> None:
+    """Answer GET /metrics (and /) until `stop` is set."""
+    try:
+        server = Server((host, port), Pool(connect), say)
+    except OSError as error:
+        raise LfSqlError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+    with server:
+        ready(server.server_address[1])
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            stop.wait()
+        finally:
+            server.shutdown()

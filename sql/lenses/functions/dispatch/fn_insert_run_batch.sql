@@ -1,0 +1,66 @@
+-- owner: lf_sql_engine
+-- For lenses.fn_insert_runs: one statement, in the order of the slots. Inputs are looked up last, a row
+-- at a time, so that what is sorted holds none of them.
+create or replace function lenses.fn_insert_run_batch(
+  p_decisions lenses.slot_decision[],
+  p_now timestamptz,
+  p_trigger_mode text,
+  p_triggered_by text
+)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_inserted integer;
+begin
+  insert into lenses.workflow_runs (
+    id, lenser_id, workflow_id, workflow_version, schedule_id, scheduled_for, idempotency_key,
+    trigger_mode, triggered_by, status, priority, available_at, context_inputs, policies,
+    global_model_id, ai_lenser_id, team_id, needs_approval, approval_expires_at, metadata,
+    created_at
+  )
+  select
+    q.run_id,
+    q.lenser_id,
+    q.workflow_id,
+    q.workflow_version,
+    q.schedule_id,
+    q.slot,
+    q.idempotency_key,
+    p_trigger_mode,
+    coalesce(p_triggered_by, q.schedule_id::text),
+    case when q.needs_approval then 'pending_approval' else 'pending' end,
+    coalesce((q.queue_policy ->> 'priority')::integer, 0),
+    q.available_at,
+    coalesce(q.inputs, case when q.rotation_index is null then q.inputs_template
+      else q.inputs_rotation -> q.rotation_index end),
+    jsonb_build_object(
+      'approval_policy', q.approval_policy, 'retry_policy', q.retry_policy,
+      'failure_policy', q.failure_policy, 'queue_policy', q.queue_policy, 'limits', q.limits),
+    q.global_model_id,
+    q.ai_lenser_id,
+    q.team_id,
+    q.needs_approval,
+    case when q.needs_approval then p_now
+      + (q.approval_policy ->> 'expiresAfterMs')::bigint * interval '1 millisecond' end,
+    case when q.is_missed then '{"missed": true}'::jsonb else '{}' end,
+    p_now
+  from (
+    select
+      d.run_id, d.workflow_version, d.schedule_id, d.slot, d.idempotency_key, d.needs_approval,
+      d.available_at, d.inputs, d.rotation_index, d.limits, d.ai_lenser_id, d.team_id, d.is_missed,
+      s.lenser_id, s.workflow_id, s.global_model_id, s.inputs_template, s.inputs_rotation,
+      s.approval_policy, s.retry_policy, s.failure_policy, s.queue_policy
+    from unnest(p_decisions) as d
+    inner join lenses.workflow_schedules as s on s.id = d.schedule_id
+    where d.decision = 'dispatch'
+    order by d.slot, d.schedule_id
+    offset 0
+  ) as q
+  on conflict do nothing;
+  get diagnostics v_inserted = row_count;
+  return v_inserted;
+end
+$$;
