@@ -1,0 +1,14 @@
+-- L, W and # in the two day fields. Stored rows are not rewritten: an attribute that a row was
+-- written without reads as NULL, which means no such item.
+--   last_days     bit 30 - n is L-n: the day n days before the last, as it stands in a month of 31
+--   near_days     bit n - 1 is nW, bit 31 is LW
+--   nth_weekdays  bit 7 * (k - 1) + d is d#k, bit 35 + d is dL
+-- day_rule 4 and 5 are 2 and 3 with such items.
+alter type lenses.cron_spec add attribute last_days integer;
+alter type lenses.cron_spec add attribute near_days bigint;
+alter type lenses.cron_spec add attribute nth_weekdays bigint;
+
+comment on type lenses.cron_spec is
+  'A parsed cron expression, made by lenses.fn_cron_parse: bit masks of the five fields, the rule '
+  'that joins the two day fields, how the schedule behaves where the clock is turned, and the day '
+  'items L, W and #.';
