@@ -44,6 +44,11 @@ CALLS: dict[str, dict[str, Any]] = {
     "fn_gateway_cron_run": {"p_cron_id": ":gateway_cron"},
     "fn_gateway_cron_update": {"p_cron_id": ":gateway_cron", "p_cron_expr": "7 * * * *"},
     "fn_get_automation_feed": {},
+    "fn_get_calendar_dates": {
+        "p_calendar_id": ":calendar",
+        "p_from": "2026-01-01",
+        "p_until": "2026-12-31",
+    },
     "fn_get_gateway_cron_runs": {"p_gateway_id": ":gateway"},
     "fn_get_gateways": {},
     "fn_get_schedule_calendars": {},

@@ -5,6 +5,11 @@ before insert or update on lenses.schedule_calendars
 for each row
 execute function lenses.tg_schedule_calendars_check();
 
+create or replace trigger schedule_calendars_referenced
+before delete on lenses.schedule_calendars
+for each row
+execute function lenses.tg_schedule_calendars_referenced();
+
 create or replace trigger schedule_calendars_seed
 before insert or update or delete on lenses.schedule_calendars
 for each row

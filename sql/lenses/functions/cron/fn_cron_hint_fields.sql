@@ -31,7 +31,7 @@ declare
   v_is_first boolean := v_count > 5 and lenses.fn_cron_is_valid(v_heads[1]);
   v_is_second boolean := v_count > 5 and lenses.fn_cron_is_valid(v_heads[2]);
   v_closed text := regexp_replace(
-    btrim(translate(p_cron_expr, E'\t', ' ')), '\s*([-,/])\s*', E'\\1', 'g');
+    btrim(translate(p_cron_expr, E'\t', ' ')), ' *([-,/]) *', E'\\1', 'g');
 begin
   return case
     when v_nickname is not null and v_count > 1 then format(

@@ -10,7 +10,7 @@ as $$
   select format('The minute comes first, then the hour: write %s.', w.swapped)
   from (
     select regexp_replace(
-      btrim(p_cron_expr, E' \t\r\n'), '^([^ \t]+)[ \t]+([^ \t]+)', E'\\2 \\1') as swapped
+      btrim(p_cron_expr, E' \t\r\n'), E'^([^ \t]+)[ \t]+([^ \t]+)', E'\\2 \\1') as swapped
   ) as w
   where btrim(p_cron_expr, E' \t\r\n') ~ E'^([01]?[0-9]|2[0-3])[ \t]+(2[4-9]|[345][0-9])[ \t]'
     and lenses.fn_cron_is_valid(w.swapped)
