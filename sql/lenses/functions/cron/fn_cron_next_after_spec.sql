@@ -40,6 +40,9 @@ begin
   if v_epoch < -62135596800 or v_epoch > 253402300800 then
     return lenses.fn_cron_next_after_era(p_spec, p_timezone, p_after);
   end if;
+  if v_rule > 7 then
+    return lenses.fn_cron_next_beyond(p_spec, p_timezone, p_after);
+  end if;
   if v_zone = 'UTC' then
     v_zone := 'Etc/UTC';
   elsif octet_length(v_zone) = 3 then
