@@ -240,7 +240,9 @@ grant execute on function
   public.fn_cron_build(jsonb),
   public.fn_cron_describe(text),
   public.fn_cron_preview(text, text, int),
-  public.fn_preview_schedule_ticks(uuid, integer, interval)
+  public.fn_preview_schedule_ticks(uuid, integer, interval),
+  public.fn_explain_schedule(uuid, timestamptz),
+  public.fn_lint_schedule(uuid)
 to authenticated;
 grant select on lenses.schedule_slots to authenticated, service_role;
 grant execute on function lenses.fn_slot_key(uuid, timestamptz) to authenticated, service_role;
@@ -255,6 +257,10 @@ grant execute on function
   public.fn_dispatch_tick(),
   lenses.fn_preview_schedule_ticks(uuid, integer, interval),
   public.fn_preview_schedule_ticks(uuid, integer, interval),
+  lenses.fn_explain_schedule(uuid, timestamptz),
+  public.fn_explain_schedule(uuid, timestamptz),
+  lenses.fn_lint_schedule(uuid, uuid),
+  public.fn_lint_schedule(uuid),
   public.fn_cron_build(jsonb),
   public.fn_cron_describe(text),
   public.fn_cron_preview(text, text, int)

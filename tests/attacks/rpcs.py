@@ -58,6 +58,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "fn_observe_schedules": {},
     "fn_patch_workflow_schedule": {"p_schedule_id": ":schedule", "p_patch": '{"description":"x"}'},
     "fn_pause_workflow_schedule": {"p_schedule_id": ":schedule", "p_note": "holidays"},
+    "fn_explain_schedule": {"p_schedule_id": ":schedule", "p_at": "today"},
+    "fn_lint_schedule": {"p_schedule_id": ":schedule"},
     "fn_preview_schedule_ticks": {"p_schedule_id": ":schedule"},
     "fn_resume_workflow_schedule": {"p_schedule_id": ":schedule"},
     "fn_run_workflow_schedule_now": {"p_schedule_id": ":schedule", "p_inputs": '{"a":1}'},

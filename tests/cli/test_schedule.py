@@ -194,3 +194,17 @@ def test_without_a_tenant_it_says_how_to_make_one(lf: Command) -> None:
 )
 def test_a_mistyped_command_is_suggested(lf: Command, typed: list[str], meant: str) -> None:
     assert f"Did you mean {meant!r}?" in lf(*typed, code=2).err
+
+
+def test_explain_and_lint(lf: Command, workflow: str) -> None:
+    made = lf("schedule", "create", workflow, "--cron", "*/7 9 * * 1-5", "--tz", "Europe/Istanbul")
+    told = lf("schedule", "explain", made.first, "--at", "2027-03-06 08:30").out
+    assert told.startswith(
+        "Sat 2027-03-06 08:30 Europe/Istanbul: no_slot\n  because minute wants */7"
+    )
+    assert lf("schedule", "explain", made.first, "--at", "2027-03-06T05:30+00:00").out == told
+    assert "uneven_step" in lf("schedule", "lint", made.first).out
+    assert [row["code"] for row in lf("schedule", "lint").rows] == ["uneven_step"]
+    assert (
+        "write 2026-11-26T08:30" in lf("schedule", "explain", made.first, "--at", "now", code=2).err
+    )
