@@ -185,8 +185,14 @@ grant execute on function
   public.fn_set_schedule_calendar(uuid, uuid),
   public.fn_set_schedule_condition(uuid, jsonb),
   public.fn_set_schedule_inputs_rotation(uuid, jsonb),
+<<<<<<< HEAD
   public.fn_create_schedule_calendar(text, text, text, date[], uuid, jsonb),
   public.fn_update_schedule_calendar(uuid, text, text, text, date[], jsonb),
+=======
+  public.fn_recompute_schedule(uuid),
+  public.fn_create_schedule_calendar(text, text, text, date[], uuid),
+  public.fn_update_schedule_calendar(uuid, text, text, text, date[]),
+>>>>>>> alive
   public.fn_delete_schedule_calendar(uuid),
   public.fn_get_schedule_calendars(),
   public.fn_get_calendar_dates(uuid, date, date),
@@ -207,6 +213,14 @@ grant execute on function
   public.fn_set_dispatch_settings(jsonb),
   public.fn_freeze_dispatch(text),
   public.fn_unfreeze_dispatch()
+to service_role;
+
+-- Next slots that stand where they should not: service_role finds and mends those of every tenant.
+
+grant execute on function
+  lenses.fn_misplaced_schedules(uuid),
+  lenses.fn_recompute_schedule(uuid),
+  agents.fn_recompute_gateway_cron(uuid)
 to service_role;
 
 -- Runs: service_role executes them, the owner decides, cancels and starts; only he decides.

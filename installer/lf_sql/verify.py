@@ -41,6 +41,7 @@ def verify(conn: Connection, bundle: Bundle) -> Report:
     with db.steady_transaction(conn):
         findings += [lag.finding for lag in sequences_behind(conn)]
         findings += _invariants(conn)
+        findings += _misplaced(conn)
     notes = [trouble.problem for trouble in driver.troubles]
     return Report(plan, driver, findings, roles.weaker(plan.role_map), notes)
 
@@ -96,6 +97,23 @@ def _invariants(conn: Connection) -> list[Finding]:
     rows = conn.execute("select * from lenses.fn_invariant_violations()").fetchall()
     return [
         Finding("invariant", str(next(iter(row.values()))), _words(list(row.items())[1:]))
+        for row in rows
+    ]
+
+
+def _misplaced(conn: Connection) -> list[Finding]:
+    """Next slots that are missing or stand where no tick puts them; no broken promise, but silence."""
+    there = conn.execute(
+        "select 1 from pg_catalog.pg_proc as p "
+        "join pg_catalog.pg_namespace as n on n.oid = p.pronamespace "
+        "where n.nspname = 'lenses' and p.proname = 'fn_misplaced_schedules'"
+    ).fetchone()
+    if not there:
+        return []
+    rows = conn.execute("select * from lenses.fn_misplaced_schedules(null)").fetchall()
+    mend = "; lf-sql schedule recompute --all mends it"
+    return [
+        Finding(row["resource"], str(row["id"]), f"{row['label']}: {row['detail']}{mend}")
         for row in rows
     ]
 

@@ -147,3 +147,34 @@ def test_set_forward_and_back(place: Plant, clock: Clock, ahead: timedelta) -> N
         assert found.span == (found.slots - 1) * timedelta(minutes=1)
         assert found.n == found.slots * 50
     assert place.violations() == []
+
+
+def test_one_tick_ahead_parks_nothing(place: Plant, clock: Clock) -> None:
+    """Three hours ahead for a single tick: the minutes between are fired on time, each once."""
+    fill(place)
+    with place.connect() as conn:
+        assert tick(conn) == 50
+        settle(conn, clock, timedelta(hours=3))
+        assert tick(conn) >= 50
+        ahead = conn.value(
+            "select max(scheduled_for) - interval '1 hour' from lenses.workflow_runs"
+        )
+        dropped = "select count(*) from agents.action_logs where payload ->> 'reason' = 'missed'"
+        assert conn.value(dropped) == 50
+        settle(conn, clock, timedelta())
+        tick(conn)
+        for minutes in (1, 2, 3):
+            settle(conn, clock, timedelta(minutes=minutes))
+            tick(conn)
+        per = conn.row(
+            "select count(*) as n, count(distinct scheduled_for) as slots, "
+            "max(scheduled_for) - min(scheduled_for) as span, "
+            "count(*) filter (where metadata ? 'missed') as late "
+            "from lenses.workflow_runs where scheduled_for < %s",
+            [ahead],
+        )
+        assert per.slots >= 4
+        assert per.span == (per.slots - 1) * timedelta(minutes=1)
+        assert (per.n, per.late) == (per.slots * 50, 0)
+        assert conn.value(dropped) == 50
+    assert place.violations() == []

@@ -154,14 +154,14 @@ def test_a_workflow_that_is_not_active(
 
 
 def test_zone_data_changed_since_the_slot_was_computed(
-    db: Database, health: Health, owner: Tenant, ticking: Tick
+    db: Database, health: Health, owner: Tenant, ticking: Tick, lf: Command
 ) -> None:
     schedule = make_schedule(
         db, make_workflow(db, owner), cron_expr="30 9 * * *", timezone="Europe/Istanbul"
     )
     db.execute("update lenses.workflow_schedules set next_run_at = next_run_at + interval '1 hour'")
     line = health(code=1).of(schedule)["ZONE_CHANGED"]
-    db.execute(line["advice"])
+    lf(*line["advice"].removeprefix("lf-sql ").split())
     assert "ZONE_CHANGED" not in health(code=0).of(schedule)
 
 

@@ -32,6 +32,7 @@ WRITES = {
         "lenses.workflow_schedules",
     ),
     "fn_delete_workflow_schedule": ("p_schedule_id uuid", "void"),
+    "fn_recompute_schedule": ("p_schedule_id uuid", "lenses.workflow_schedules"),
     "fn_set_schedule_calendar": (
         "p_schedule_id uuid, p_calendar_id uuid",
         "lenses.workflow_schedules",

@@ -24,6 +24,7 @@ BY_ID: dict[str, tuple[str, str, dict[str, Any]]] = {
     "fn_delete_workflow_schedule": ("schedule", "schedule_id", {}),
     "fn_set_schedule_calendar": ("schedule", "schedule_id", {"calendar_id": None}),
     "fn_set_schedule_condition": ("schedule", "schedule_id", {"condition": None}),
+    "fn_recompute_schedule": ("schedule", "schedule_id", {}),
     "fn_set_schedule_inputs_rotation": ("schedule", "schedule_id", {"rotation": None}),
     "fn_update_schedule_calendar": ("calendar", "calendar_id", {"name": "x"}),
     "fn_delete_schedule_calendar": ("calendar", "calendar_id", {}),

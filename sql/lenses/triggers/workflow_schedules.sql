@@ -1,4 +1,5 @@
--- Validation and the next slot, for every writer but the dispatcher; then the due index follows.
+-- Validation and the next slot, for every writer but the dispatcher; then the due index follows. A save
+-- that changes nothing is looked at where the next slot is missing.
 create or replace trigger workflow_schedules_check_insert
 before insert on lenses.workflow_schedules
 for each row execute function lenses.tg_workflow_schedules_check();
@@ -16,7 +17,7 @@ on lenses.workflow_schedules
 for each row
 when (
   (old.dispatch_seq = new.dispatch_seq or current_user <> 'lf_sql_engine')
-  and (
+  and (new.next_run_at is null or (
     old.lenser_id, old.workflow_id, old.workflow_version, old.description, old.schedule_type,
     old.cron_expr, old.interval_ms, old.timezone, old.start_at, old.end_at, old.jitter_ms,
     old.is_active, old.paused_at, old.paused_until, old.pause_note, old.assignee_type,
@@ -36,7 +37,7 @@ when (
     new.due_at, new.cron_spec, new.max_in_flight, new.on_overlap, new.on_missed,
     new.max_backfill, new.spread_window_ms, new.is_sequential, new.missed_override,
     new.created_at
-  )
+  ))
 )
 execute function lenses.tg_workflow_schedules_check();
 

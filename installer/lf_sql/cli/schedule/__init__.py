@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.cli.schedule import calendar, change, condition, health, look, rotation
+from lf_sql.cli.schedule import calendar, change, condition, health, look, recompute, rotation
 
 group = SuggestingGroup(
     "schedule",
@@ -15,6 +15,7 @@ group = SuggestingGroup(
     commands=[
         *look.COMMANDS,
         *change.COMMANDS,
+        *recompute.COMMANDS,
         health.command,
         calendar.group,
         condition.group,

@@ -2,7 +2,8 @@
 -- A gateway cron's row defends itself, by whatever path it comes: lenser from its gateway,
 -- operation, expression, zone and payload checked, the spec parsed. The next slot is looked for
 -- after now where the row is new, its time is edited or it is switched on, so that no edit fires a
--- past slot; a next_run_at that is written explicitly is kept.
+-- past slot; a next_run_at that is written explicitly is kept. Where the zone has left the server it
+-- stays NULL until the tick finds the zone again.
 create or replace function agents.tg_gateway_crons_check()
 returns trigger
 language plpgsql
@@ -44,7 +45,8 @@ begin
       new.next_run_at is null or (new.is_active and not old.is_active)
       or new.cron_expr is distinct from old.cron_expr or new.timezone is distinct from old.timezone
     ) then
-      new.next_run_at := lenses.fn_cron_next_after_spec(new.cron_spec, new.timezone, now());
+      new.next_run_at := case when lenses.fn_has_zone(new.timezone)
+        then agents.fn_free_gateway_slot(new, now()) end;
     end if;
     new.updated_at := now();
   end if;

@@ -51,8 +51,8 @@ begin
         else o.status
       end as status,
       case
-        when p_is_zone_lost then 'the zone is not known to this server any more; save the schedule '
-          || 'with a zone it knows'
+        when p_is_zone_lost then 'the zone is not known to this server any more; the schedule goes '
+          || 'on once it is back, or is saved with a zone that is known'
         when o.status in ('validation_failed', 'condition_failed')
           then coalesce(o.reason || ': ' || o.detail, o.reason)
       end as error,

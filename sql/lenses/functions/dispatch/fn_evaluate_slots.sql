@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- The one judge of slots: tick, preview, backfill and run-now ask here. Set-wise; writes nothing.
 -- p_mode: tick; preview (looks at runs as they are now, in every row); backfill (no overlap guard);
--- manual (slot NULL: guards 0, 3 and 5 only). Guards in their order, the first that says no names the
+-- manual (slot NULL: guards 0, 3 and 5 only). A parent that is gone (rows deleted past the
+-- foreign keys) is a reason too: no slot passes unseen, and none without its calendar or gates. Guards in their order, the first that says no names the
 -- reason; a condition is asked once a schedule, and only where the guards before it let a slot pass.
 -- The planner settings keep the plan to index look-ups, however its estimates fall.
 create or replace function lenses.fn_evaluate_slots(
@@ -38,7 +39,11 @@ begin
       a.gates as assignment_gates,
       k.name as calendar_name,
       case
+        when w.status is null then 'workflow_missing'
         when w.status <> 'active' then 'workflow_not_active'
+        when s.workflow_assignment_id is not null and a.id is null then 'assignment_missing'
+        when s.calendar_id is not null and c.slot is not null and k.name is null
+          then 'calendar_missing'
         when s.calendar_id is not null and c.slot is not null
           and coalesce(
             (
@@ -66,12 +71,12 @@ begin
         case when c.slot is not null then nullif(r.pre_dispatch_condition, '{}') end as condition
       from lenses.workflow_schedules as r where r.id = c.schedule_id offset 0
     ) as s
-    cross join lateral (
+    left join lateral (
       select r.kind, r.status, r.version
       from lenses.workflows as r where r.id = s.workflow_id offset 0
-    ) as w
+    ) as w on true
     left join lateral (
-      select r.assignee_id, r.assignee_type, r.approval_policy -> 'gates' as gates
+      select r.id, r.assignee_id, r.assignee_type, r.approval_policy -> 'gates' as gates
       from agents.workflow_assignments as r where r.id = s.workflow_assignment_id offset 0
     ) as a on true
     left join lateral (
@@ -167,6 +172,9 @@ begin
     d.decision,
     d.reason,
     case d.reason
+      when 'workflow_missing' then 'validation_failed'
+      when 'assignment_missing' then 'validation_failed'
+      when 'calendar_missing' then 'validation_failed'
       when 'workflow_not_active' then 'paused'
       when 'calendar' then 'skipped_calendar'
       when 'condition_failed' then
@@ -180,6 +188,10 @@ begin
       else 'dispatched'
     end,
     case d.reason
+      when 'workflow_missing' then 'workflow ' || d.workflow_id || ' is gone'
+      when 'assignment_missing'
+        then 'workflow assignment ' || d.workflow_assignment_id || ' is gone'
+      when 'calendar_missing' then 'calendar ' || d.calendar_id || ' is gone'
       when 'calendar' then d.calendar_name
       when 'condition_failed' then d.failure
       when 'assignee_missing' then d.assignee_type || ' ' || d.assignee_id || ' is gone'

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
 -- The slot at hand of a schedule failed. It is tried again after 1, 2, 4 and 8 minutes; the fifth failure
--- uses it up. Where the zone has left the server the slot is dispatched without looking for a next one.
+-- uses it up. Where the zone has left the server the slot is dispatched without looking for a next one,
+-- and the schedule waits for the zone.
 -- What cannot even be recorded is raised as a warning, and the schedule looked at in the next minute.
 create or replace function lenses.fn_record_failure(
   p_schedule_id uuid,
@@ -25,9 +26,11 @@ declare
 begin
   select d.* into v_settings from lenses.dispatch_settings as d;
   select s.* into v_schedule from lenses.workflow_schedules as s where s.id = p_schedule_id;
-  if p_state = '22023' and v_schedule.interval_ms is null and not exists (
-    select from pg_timezone_names as z where z.name = v_schedule.timezone) then
+  if p_state = '22023' and v_schedule.interval_ms is null
+    and not lenses.fn_has_zone(v_schedule.timezone) then
     perform lenses.fn_dispatch_schedules(array[p_schedule_id], p_tick_id, p_now, 1, 1, true);
+    update lenses.schedule_due as x set awaits_zone = left(v_schedule.timezone, 200)
+    where x.schedule_id = p_schedule_id and x.due_at is null;
     return;
   end if;
 

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- What a tick does before the schedules: reaps expired leases and approvals, ends pauses whose end has
+-- What a tick does before the schedules: revives what would fall silent, reaps expired leases and approvals, ends pauses whose end has
 -- come, and dispatches gateway crons. A part that fails is noted on the tick and holds up no other.
 create or replace function lenses.fn_tick_housekeeping(p_tick_id bigint, p_now timestamptz)
 returns void
@@ -10,6 +10,14 @@ as $$
 declare
   v_note text;
 begin
+  begin
+    perform lenses.fn_keep_alive(p_tick_id, p_now);
+  exception when others or assert_failure then
+    if lenses.fn_is_server_error(sqlstate) then
+      raise;
+    end if;
+    v_note := concat_ws('; ', v_note, format('reviving failed: %s %s', sqlstate, sqlerrm));
+  end;
   begin
     perform lenses.fn_reap_runs(p_now);
   exception when others or assert_failure then

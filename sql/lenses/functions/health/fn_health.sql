@@ -13,6 +13,8 @@ union all
 select h.* from lenses.fn_health_work(p_facts) as h where not pg_is_in_recovery()
 union all
 select h.* from lenses.fn_health_schedules(null) as h where p_has_schedules and not pg_is_in_recovery()
+union all
+select h.* from lenses.fn_health_gateway_crons(null) as h where p_has_schedules and not pg_is_in_recovery()
 $$;
 
 comment on function lenses.fn_health(jsonb, boolean) is

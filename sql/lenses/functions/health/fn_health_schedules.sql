@@ -1,8 +1,6 @@
 -- owner: lf_sql_engine
 -- Every schedule that is not fine, a line a finding; p_lenser_id narrows it to one tenant (NULL: all; the caller has
 -- been checked). A slot is overdue three minutes after its due time unless the newest tick is at work on that schedule.
--- Whether a next slot still is one is asked of the stored spec, as the tick would, and only in zones that the server
--- knows (CASE, since a planner may put the call before the other conditions).
 create or replace function lenses.fn_health_schedules(p_lenser_id uuid)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql
@@ -27,13 +25,12 @@ mine as materialized (
     w.title,
     w.status as workflow_status,
     z.name is not null as has_zone,
-    date_trunc('minute', s.next_run_at) as slot_minute,
     s.is_active and s.due_at < clock_timestamp() - interval '3 minutes'
     and s.tick_id is distinct from (select n.id from newest as n) as is_overdue,
     s.last_dispatch_status is null and s.next_run_at is not null
     and s.due_at >= clock_timestamp() - interval '3 minutes' as is_first_ahead
   from lenses.workflow_schedules as s
-  inner join lenses.workflows as w on w.id = s.workflow_id
+  left join lenses.workflows as w on w.id = s.workflow_id
   left join zones as z on z.name = s.timezone
   where p_lenser_id is null or s.lenser_id = p_lenser_id
 ),
@@ -140,18 +137,16 @@ findings as (
 
   union all
 
-  select
-    6, m.id, 'ZONE_CHANGED', 'bad',
-    format('next_run_at %s is no slot of %s in %s: the zone''s rules have changed since it was computed, or it was '
-      || 'written by hand', to_char(m.next_run_at, 'YYYY-MM-DD HH24:MI:SS UTC'), m.cron_expr, m.timezone),
-    format('update lenses.workflow_schedules set next_run_at = lenses.fn_cron_next_after(cron_expr, timezone, now()) '
-      || 'where id = %L;', m.id)
-  from mine as m
-  where case
-    when m.is_active and m.has_zone and m.timezone <> 'UTC' and m.cron_spec is not null then
-      lenses.fn_cron_next_after_spec(m.cron_spec, m.timezone, m.slot_minute - interval '1 minute')
-      is distinct from m.slot_minute
-  end
+  select 6, p.id, p.label, 'bad', p.detail, format('lf-sql schedule recompute %s', p.id)
+  from lenses.fn_misplaced_schedules(p_lenser_id) as p
+  where p.resource = 'schedule'
+
+  union all
+
+  select 6, p.id, 'PARENT_GONE', 'bad', p.detail,
+    'give the schedule one that is there, or delete it; its slots are used up without a run'
+  from lenses.fn_missing_parents(p_lenser_id) as p
+  where p.resource = 'schedule'
 
   union all
 

@@ -63,6 +63,32 @@ from lenses.workflow_runs as r
 inner join lenses.workflow_schedules as s on s.id = r.schedule_id
 where r.trigger_mode = 'schedule' and r.scheduled_for >= s.next_run_at
   and s.updated_at <= r.created_at
+  -- A clock that was ahead has dispatched it, and a later tick by the right one has put the rest back.
+  and not exists (
+    select
+    from lenses.dispatch_ticks as t
+    inner join lenses.dispatch_ticks as u
+      on u.id > t.id and u.started_at < t.started_at - interval '1 minute'
+    where t.started_at = r.created_at)
+union all
+select 'active_has_next', s.id, 'is active and has no next_run_at, though ' || n.slot || ' is a slot'
+from lenses.workflow_schedules as s
+left join lenses.dispatch_ticks as t on t.id = s.tick_id
+cross join lateral (select greatest(now(), t.started_at, s.updated_at) as at offset 0) as q
+cross join lateral (
+  select case
+    when s.is_active and s.next_run_at is null and lenses.fn_has_zone(s.timezone)
+      then lenses.fn_free_slot(s, q.at, q.at) end as slot
+  offset 0
+) as n
+where s.is_active and s.next_run_at is null and n.slot is not null
+union all
+select 'gateway_cron_has_next', c.id, 'is active and has no next_run_at'
+from agents.gateway_crons as c
+where c.is_active and c.next_run_at is null and lenses.fn_has_zone(c.timezone)
+union all
+select 'parent_exists', m.id, m.resource || ': ' || m.detail
+from lenses.fn_missing_parents(null) as m
 $$;
 
 comment on function lenses.fn_invariant_violations() is 'What breaks a promise of the product in this database: invariant, the row''s id, detail. No rows: sound.';

@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
 -- A row that reaches workflow_schedules by any path is validated here and gets its next_run_at and
 -- due_at. An edit of what makes the slots looks for the next one after now; an explicit next_run_at is
--- kept; activation of a paused schedule applies onMissed to what passed since. The dispatcher's own
--- writes (dispatch_seq moves) never come here.
+-- kept, NULL means that it is computed, and so does any save that finds it missing; activation of a
+-- paused schedule applies onMissed to what passed since. Where the zone has left the server the
+-- schedule waits for it in the due row. The dispatcher's own writes (dispatch_seq moves) never come here.
 create or replace function lenses.tg_workflow_schedules_check()
 returns trigger
 language plpgsql
@@ -57,6 +58,12 @@ begin
 
   if v_is_explicit then
     if tg_op = 'UPDATE' then
+      if v_old.next_run_at <= v_now and (v_old.is_active or v_old.paused_at is not null)
+        and coalesce(new.next_run_at, v_now) > v_old.next_run_at
+        and lenses.fn_has_zone(v_old.timezone) then
+        perform lenses.fn_log_edited(
+          v_old, least(v_now, new.next_run_at - interval '1 microsecond'));
+      end if;
       new := lenses.fn_forget_backlog(new);
     end if;
   elsif v_is_rule_changed then
@@ -74,6 +81,14 @@ begin
     new.next_run_at := lenses.fn_next_slot(
       new.cron_spec, new.timezone, new.interval_ms, new.created_at, new.start_at, new.end_at,
       v_now);
+  end if;
+
+  if new.next_run_at is null then
+    if lenses.fn_has_zone(new.timezone) then
+      new := lenses.fn_place_schedule(new, v_now, v_now);
+    else
+      update lenses.schedule_due as d set awaits_zone = new.timezone where d.schedule_id = new.id;
+    end if;
   end if;
 
   if new.is_active then

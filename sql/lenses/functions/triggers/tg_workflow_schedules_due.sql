@@ -8,7 +8,8 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  update lenses.schedule_due as d set due_at = new.due_at
+  update lenses.schedule_due as d
+  set due_at = new.due_at, awaits_zone = case when new.due_at is null then d.awaits_zone end
   where d.schedule_id = new.id and d.lenser_id = new.lenser_id;
   if not found then
     insert into lenses.schedule_due (schedule_id, lenser_id, due_at)

@@ -28,6 +28,8 @@ from (
 ) as e
 union all
 select h.* from caller as c cross join lateral lenses.fn_health_schedules(c.lenser_id) as h
+union all
+select h.* from caller as c cross join lateral lenses.fn_health_gateway_crons(c.lenser_id) as h
 $$;
 
 comment on function public.fn_schedule_health() is
