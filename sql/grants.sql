@@ -174,7 +174,7 @@ grant execute on function public.fn_schedule_health() to authenticated;
 grant execute on function
   public.fn_upsert_workflow_schedule(
     uuid, uuid, text, text, text, jsonb, boolean, text, uuid, uuid, jsonb, jsonb, jsonb, jsonb, text, text, bigint,
-    timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer
+    timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer, text, timestamptz, text
   ),
   public.fn_patch_workflow_schedule(uuid, jsonb),
   public.fn_workflow_get_schedules(uuid),
@@ -185,14 +185,9 @@ grant execute on function
   public.fn_set_schedule_calendar(uuid, uuid),
   public.fn_set_schedule_condition(uuid, jsonb),
   public.fn_set_schedule_inputs_rotation(uuid, jsonb),
-<<<<<<< HEAD
+  public.fn_recompute_schedule(uuid),
   public.fn_create_schedule_calendar(text, text, text, date[], uuid, jsonb),
   public.fn_update_schedule_calendar(uuid, text, text, text, date[], jsonb),
-=======
-  public.fn_recompute_schedule(uuid),
-  public.fn_create_schedule_calendar(text, text, text, date[], uuid),
-  public.fn_update_schedule_calendar(uuid, text, text, text, date[]),
->>>>>>> alive
   public.fn_delete_schedule_calendar(uuid),
   public.fn_get_schedule_calendars(),
   public.fn_get_calendar_dates(uuid, date, date),

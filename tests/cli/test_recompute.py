@@ -48,7 +48,9 @@ def test_health_and_verify_lead_to_the_command(
     assert label not in lf("verify", "--json").out
     harm(db, schedule)
     lines = lf("schedule", "health", "--json", code=1).json
-    (line,) = [row for row in lines if row["schedule_id"] == str(schedule) and row["label"] == label]
+    (line,) = [
+        row for row in lines if row["schedule_id"] == str(schedule) and row["label"] == label
+    ]
     assert line["state"] == "bad"
     assert line["advice"] == f"lf-sql schedule recompute {schedule}"
     told = lf("verify", code=1)

@@ -115,8 +115,7 @@ SAVES: dict[str, Callable[[House, UUID], Any]] = {
         "select public.fn_resume_workflow_schedule(%(id)s)".replace("%(id)s", f"'{schedule}'")
     ),
     "upsert": lambda house, schedule: house.db.execute(
-        "select public.fn_upsert_workflow_schedule(%s, %s, '*/5 * * * *', 'UTC', "
-        "p_start_at => %s)",
+        "select public.fn_upsert_workflow_schedule(%s, %s, '*/5 * * * *', 'UTC', p_start_at => %s)",
         [house.workflow, schedule, MONDAY],
     ),
 }

@@ -72,9 +72,7 @@ def test_a_cron_without_its_zone_can_be_switched_off(db: Database, gateway: Gate
     put_zone(db, cron_id, LOST)
     db.execute(TICK, [NOON])
     with as_user(db, gateway.owner):
-        db.execute(
-            "select public.fn_gateway_cron_update(%s, p_is_active => false)", [cron_id]
-        )
+        db.execute("select public.fn_gateway_cron_update(%s, p_is_active => false)", [cron_id])
     assert not cron(db, cron_id).is_active
 
 

@@ -48,7 +48,8 @@ begin
   v_rule := jsonb_build_object(
     'type', v_schedule.schedule_type,
     'expression', coalesce(
-      v_schedule.cron_expr, lenses.fn_interval_period(v_schedule.interval_ms)),
+      v_schedule.cron_expr, lenses.fn_interval_period(v_schedule.interval_ms),
+      v_schedule.run_at::text),
     'timezone', v_zone,
     'wall_time', to_char(v_at at time zone v_zone, 'Dy YYYY-MM-DD HH24:MI'),
     'is_slot', v_is_slot)
