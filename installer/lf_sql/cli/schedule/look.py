@@ -15,18 +15,32 @@ from lf_sql.tenant import as_asked, as_owner_of, find, one
 ID = click.argument("schedule", metavar="ID", shell_complete=complete("schedule"))
 
 FIRST = (  # of what `show` prints
-    *("id", "description", "workflow_title", "status", "english", "cron_expr", "interval_ms"),
+    *(
+        "id",
+        "name",
+        "description",
+        "workflow_title",
+        "status",
+        "english",
+        "cron_expr",
+        "interval_ms",
+    ),
     *("timezone", "next_run_at", "next_slots", "calendar_name", "last_run_at"),
     *("last_dispatch_status", "last_error_message", "last_completed_at", "last_result"),
 )
 
 LIST = """
 select
-  s.id, w.title as workflow,
-  coalesce(s.cron_expr, 'every ' || pg_catalog.make_interval(secs => s.interval_ms / 1000.0)::text)
-    as expression,
+  s.id, s.name, w.title as workflow,
+  coalesce(
+    s.cron_expr, 'at ' || pg_catalog.to_char(s.run_at, 'YYYY-MM-DD HH24:MI'),
+    'every ' || pg_catalog.make_interval(secs => s.interval_ms / 1000.0)::text
+  ) as expression,
   case when s.cron_expr is not null then s.timezone end as timezone,
-  case when s.is_active then 'enabled' when s.paused_at is null then 'disabled' else 'paused' end
+  case
+    when s.is_active and s.next_run_at is null
+      and (s.schedule_type = 'once' or s.end_at is not null) then 'finished'
+    when s.is_active then 'enabled' when s.paused_at is null then 'disabled' else 'paused' end
     as status,
   case when s.is_active then s.next_run_at end as next_run_at, s.last_run_at,
   s.last_dispatch_status as last_status, s.description
@@ -48,6 +62,7 @@ def list_(workflow: str | None) -> None:
         rows,
         [
             "id",
+            "name",
             "workflow",
             "expression",
             "timezone",
