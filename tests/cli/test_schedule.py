@@ -247,4 +247,4 @@ def test_a_single_slot_by_name(lf: Command, workflow: str) -> None:
     lf("schedule", "create", workflow, "--name", "launch", "--at", "2030-01-01T09:00+00:00")
     (listed,) = lf("schedule", "list").rows
     assert (listed["name"], listed["expression"]) == ("launch", "at 2030-01-01 09:00")
-    assert "one of --cron, --every and --at" in lf("schedule", "create", workflow, code=2).err
+    assert "or --at for a single slot" in lf("schedule", "create", workflow, code=2).err

@@ -96,7 +96,7 @@ def fields(command: Callable[..., None]) -> Callable[..., None]:
 def create(workflow: str, **given: Any) -> None:
     """Create a schedule of WORKFLOW (id or title); the database validates it as a whole."""
     if sum(given[name] is not None for name in ("cron_expr", "interval_ms", "run_at")) != 1:
-        raise click.UsageError("say when, with one of --cron, --every and --at")
+        raise click.UsageError("say when: either --cron or --every, or --at for a single slot")
     values = columns(given)
     if given["disabled"]:
         values["is_active"] = False

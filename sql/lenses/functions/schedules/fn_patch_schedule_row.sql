@@ -121,8 +121,8 @@ begin
   end;
   if v_key is not null and num_nonnulls(
     p_patch ->> 'cron_expr', p_patch ->> 'interval_ms', p_patch ->> 'run_at') = 1
-    and p_patch ->> case v_key
-      when 'cron' then 'cron_expr' when 'interval' then 'interval_ms' else 'run_at' end
+    and (p_patch ->> (case v_key
+      when 'cron' then 'cron_expr' when 'interval' then 'interval_ms' else 'run_at' end))
       is not null
   then
     p_row.schedule_type := v_key;
