@@ -266,6 +266,7 @@ grant execute on function
   public.fn_dispatch_tick(),
   lenses.fn_preview_schedule_ticks(uuid, integer, interval),
   public.fn_preview_schedule_ticks(uuid, integer, interval),
+  lenses.fn_calendar_dates(uuid, date, date, integer),
   lenses.fn_explain_schedule(uuid, timestamptz),
   public.fn_explain_schedule(uuid, timestamptz),
   lenses.fn_lint_schedule(uuid, uuid),
