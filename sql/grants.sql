@@ -177,7 +177,7 @@ grant execute on function public.fn_schedule_health() to authenticated;
 grant execute on function
   public.fn_upsert_workflow_schedule(
     uuid, uuid, text, text, text, jsonb, boolean, text, uuid, uuid, jsonb, jsonb, jsonb, jsonb, text, text, bigint,
-    timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer
+    timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer, text, timestamptz, text
   ),
   public.fn_patch_workflow_schedule(uuid, jsonb),
   public.fn_workflow_get_schedules(uuid),
@@ -189,10 +189,11 @@ grant execute on function
   public.fn_set_schedule_condition(uuid, jsonb),
   public.fn_set_schedule_inputs_rotation(uuid, jsonb),
   public.fn_recompute_schedule(uuid),
-  public.fn_create_schedule_calendar(text, text, text, date[], uuid),
-  public.fn_update_schedule_calendar(uuid, text, text, text, date[]),
+  public.fn_create_schedule_calendar(text, text, text, date[], uuid, jsonb),
+  public.fn_update_schedule_calendar(uuid, text, text, text, date[], jsonb),
   public.fn_delete_schedule_calendar(uuid),
   public.fn_get_schedule_calendars(),
+  public.fn_get_calendar_dates(uuid, date, date),
   public.fn_upsert_workflow(uuid, text, jsonb, text, text),
   public.fn_get_workflows(),
   public.fn_set_workflow_status(uuid, text),
@@ -257,7 +258,9 @@ grant execute on function
   public.fn_cron_build(jsonb),
   public.fn_cron_describe(text),
   public.fn_cron_preview(text, text, int),
-  public.fn_preview_schedule_ticks(uuid, integer, interval)
+  public.fn_preview_schedule_ticks(uuid, integer, interval),
+  public.fn_explain_schedule(uuid, timestamptz),
+  public.fn_lint_schedule(uuid)
 to authenticated;
 grant select on lenses.schedule_slots to authenticated, service_role;
 grant execute on function lenses.fn_slot_key(uuid, timestamptz) to authenticated, service_role;
@@ -272,6 +275,11 @@ grant execute on function
   public.fn_dispatch_tick(),
   lenses.fn_preview_schedule_ticks(uuid, integer, interval),
   public.fn_preview_schedule_ticks(uuid, integer, interval),
+  lenses.fn_calendar_dates(uuid, date, date, integer),
+  lenses.fn_explain_schedule(uuid, timestamptz),
+  public.fn_explain_schedule(uuid, timestamptz),
+  lenses.fn_lint_schedule(uuid, uuid),
+  public.fn_lint_schedule(uuid),
   public.fn_cron_build(jsonb),
   public.fn_cron_describe(text),
   public.fn_cron_preview(text, text, int)

@@ -37,9 +37,9 @@ KINDS = {
         Kind(
             "schedule",
             "lenses.workflow_schedules",
-            ("t.description {is_it}", SCHEDULE_TITLE),
+            ("t.name {is_it}", "t.description {is_it}", SCHEDULE_TITLE),
             "(select w.title from lenses.workflows as w where w.id = t.workflow_id)"
-            " || ', ' || coalesce(t.cron_expr, 'interval')",
+            " || ', ' || coalesce(t.name, t.description, t.cron_expr, t.schedule_type)",
         ),
         Kind("workflow", "lenses.workflows", ("t.title {is_it}",), "t.title"),
         Kind("calendar", "lenses.schedule_calendars", ("t.name {is_it}",), "t.name"),

@@ -194,3 +194,57 @@ def test_without_a_tenant_it_says_how_to_make_one(lf: Command) -> None:
 )
 def test_a_mistyped_command_is_suggested(lf: Command, typed: list[str], meant: str) -> None:
     assert f"Did you mean {meant!r}?" in lf(*typed, code=2).err
+
+
+def test_explain_and_lint(lf: Command, workflow: str) -> None:
+    made = lf("schedule", "create", workflow, "--cron", "*/7 9 * * 1-5", "--tz", "Europe/Istanbul")
+    told = lf("schedule", "explain", made.first, "--at", "2027-03-06 08:30").out
+    assert told.startswith(
+        "Sat 2027-03-06 08:30 Europe/Istanbul: no_slot\n  because minute wants */7"
+    )
+    assert lf("schedule", "explain", made.first, "--at", "2027-03-06T05:30+00:00").out == told
+    assert "uneven_step" in lf("schedule", "lint", made.first).out
+    assert [row["code"] for row in lf("schedule", "lint").rows] == ["uneven_step"]
+    assert (
+        "write 2026-11-26T08:30" in lf("schedule", "explain", made.first, "--at", "now", code=2).err
+    )
+
+
+def test_update_changes_what_is_named(lf: Command, db: Database, workflow: str) -> None:
+    made = lf(
+        *("schedule", "create", workflow, "--name", "morning", "--cron", "0 9 * * 1-5"),
+        *("--serial", "--priority", 3, "--description", "a line"),
+    )
+    lf("schedule", "update", "morning", "--cron", "30 9 * * 1-5", "--on-missed", "backfill")
+    lf("schedule", "update", made.first, "--calendar", "weekdays", "--on-holiday", "after")
+    row = db.row("select * from lenses.workflow_schedules")
+    assert (row.name, row.cron_expr, row.description) == ("morning", "30 9 * * 1-5", "a line")
+    assert row.queue_policy == {"mode": "serial", "priority": 3, "onMissed": "backfill"}
+    assert row.on_holiday == "after"
+    lf("schedule", "update", "morning", "--at", "2030-01-01T09:00+00:00", "--on-holiday", "skip")
+    row = db.row("select * from lenses.workflow_schedules")
+    assert (row.schedule_type, row.cron_expr, row.run_at.year) == ("once", None, 2030)
+    lf(
+        "schedule",
+        "update",
+        "morning",
+        "--clear",
+        "description",
+        "--clear",
+        "calendar_id",
+        "--disable",
+    )
+    row = db.row("select * from lenses.workflow_schedules")
+    assert (row.description, row.calendar_id, row.is_active) == (None, None, False)
+    assert "say what to change" in lf("schedule", "update", "morning", code=2).err
+    assert (
+        'unknown key "colour"'
+        in lf("schedule", "update", "morning", "--clear", "colour", code=1).err
+    )
+
+
+def test_a_single_slot_by_name(lf: Command, workflow: str) -> None:
+    lf("schedule", "create", workflow, "--name", "launch", "--at", "2030-01-01T09:00+00:00")
+    (listed,) = lf("schedule", "list").rows
+    assert (listed["name"], listed["expression"]) == ("launch", "at 2030-01-01 09:00")
+    assert "or --at for a single slot" in lf("schedule", "create", workflow, code=2).err

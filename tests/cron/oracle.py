@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
 MINUTE = timedelta(minutes=1)
@@ -41,6 +44,47 @@ def values(text: str, field: int) -> frozenset[int]:
     return frozenset(v % 7 for v in found) if field == 4 else frozenset(found)
 
 
+def plain(text: str) -> str:
+    """A day field without its day items."""
+    return ",".join(item for item in text.split(",") if not re.search(r"[LW#]", item_word(item)))
+
+
+def item_word(item: str) -> str:
+    """An item in capitals, WED without its W."""
+    return item.upper().replace("WED", "3")
+
+
+def day_items(text: str) -> tuple[str, ...]:
+    """The items L, L-n, nW, LW, d#k and dL of a day field."""
+    return tuple(item_word(i) for i in text.split(",") if re.search(r"[LW#]", item_word(i)))
+
+
+def is_named(item: str, day: date) -> bool:
+    """Whether an item names a day."""
+    return day == named_day(item, day.year, day.month)
+
+
+@cache
+def named_day(item: str, year: int, month: int) -> date | None:
+    """The day of a month that an item names, looked up in the month's sheet."""
+    sheet = [date(year, month, n) for n in range(1, monthrange(year, month)[1] + 1)]
+    working = [d for d in sheet if d.weekday() < 5]
+    if item == "LW":
+        return working[-1]
+    if item.startswith("L"):
+        back = int(item[2:] or 0)
+        return sheet[-1 - back] if back < len(sheet) else None
+    if item.endswith("W"):
+        nth = int(item[:-1])
+        return min(working, key=lambda d: abs(d.day - nth)) if nth <= len(sheet) else None
+    weekday = value(item[:-1] if item.endswith("L") else item.split("#")[0], 4) % 7
+    such = [d for d in sheet if d.isoweekday() % 7 == weekday]
+    if item.endswith("L"):
+        return such[-1]
+    nth = int(item.split("#")[1])
+    return such[nth - 1] if nth <= len(such) else None
+
+
 @dataclass(frozen=True)
 class Schedule:
     """The sets of an expression and its two rules, read without the product."""
@@ -48,21 +92,30 @@ class Schedule:
     fields: tuple[frozenset[int], ...]
     is_real_time: bool
     needs_both_days: bool
+    day_items: tuple[str, ...] = ()
+    weekday_items: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, expr: str) -> Schedule:
         """Read a valid expression."""
         parts = expr.split()
         stars = [part.startswith("*") for part in parts]
-        sets = tuple(values(part, field) for field, part in enumerate(parts))
-        return cls(sets, stars[0] or stars[1], stars[2] or stars[4])
+        items = [day_items(parts[2]), day_items(parts[4])]
+        parts[2], parts[4] = plain(parts[2]), plain(parts[4])
+        sets = tuple(
+            values(part, field) if part else frozenset() for field, part in enumerate(parts)
+        )
+        return cls(sets, stars[0] or stars[1], stars[2] or stars[4], *items)
 
     def matches(self, wall: datetime) -> bool:
         """Whether a wall-clock minute is one of the expression's."""
         minutes, hours, days, months, weekdays = self.fields
         if wall.minute not in minutes or wall.hour not in hours or wall.month not in months:
             return False
-        by_day, by_weekday = wall.day in days, wall.isoweekday() % 7 in weekdays
+        by_day = wall.day in days or any(is_named(i, wall.date()) for i in self.day_items)
+        by_weekday = wall.isoweekday() % 7 in weekdays or any(
+            is_named(i, wall.date()) for i in self.weekday_items
+        )
         return (by_day and by_weekday) if self.needs_both_days else (by_day or by_weekday)
 
 

@@ -113,6 +113,22 @@ def test_of_two_guards_the_earlier_names_the_reason(house: House, first: int, se
     assert house.skips(schedule) == [(GUARDS[first][1], MONDAY)]
 
 
+def test_a_calendar_by_rule_lets_through_as_a_listed_one(house: House) -> None:
+    weekdays = "ca1e0da0-0000-4000-8000-000000000003"
+    holidays = "ca1e0da0-0000-4000-8000-000000000001"
+    working = house.make_schedule("0 9 * * *", calendar_id=weekdays)
+    open_ = house.make_schedule("0 9 * * *", calendar_id=holidays)
+    for day in range(365):
+        house.tick(MONDAY + timedelta(days=day))
+    assert [run.scheduled_for.weekday() < 5 for run in house.runs(working)] == [True] * 261
+    closed = [slot.date().isoformat() for _, slot in house.skips(open_)]
+    assert closed == [
+        "2027-05-31", "2027-06-18", "2027-07-05", "2027-09-06", "2027-10-11", "2027-11-11",
+        "2027-11-25", "2027-12-24", "2027-12-31", "2028-01-17", "2028-02-21",
+    ]  # fmt: skip
+    assert len(house.runs(open_)) == 365 - len(closed)
+
+
 def test_a_calendar_takes_the_date_in_its_own_zone(house: House) -> None:
     """09:00 UTC on the 1st is still the 28th in Honolulu and 22:00 of the 1st in Auckland."""
     cases = {"Pacific/Honolulu": "2027-02-28", "Pacific/Auckland": "2027-03-01"}

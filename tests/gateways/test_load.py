@@ -17,6 +17,7 @@ EXPRESSIONS = [
     ("15 9-17 * * 1-5", "America/New_York"),
     ("30 2 13 * 5", "Europe/Berlin"),
     ("59 23 * * *", "Australia/Adelaide"),
+    ("0 12 L,1W * MON#1,FRIL", "America/New_York"),
 ]
 
 

@@ -162,8 +162,11 @@ def test_the_list(alice: Caller, bob: Caller) -> None:
     created(alice, name="aa")
     names = [c.name for c in alice.rows("fn_get_schedule_calendars")]
     assert names == [
+        "tr-public-holidays",
         "tr-public-holidays-2026",
+        "us-federal-holidays",
         "us-federal-holidays-2026",
+        "weekdays",
         "weekends-only",
         "aa",
         "zz",

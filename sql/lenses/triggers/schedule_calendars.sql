@@ -5,6 +5,20 @@ before insert or update on lenses.schedule_calendars
 for each row
 execute function lenses.tg_schedule_calendars_check();
 
+create or replace trigger schedule_calendars_referenced
+before delete on lenses.schedule_calendars
+for each row
+execute function lenses.tg_schedule_calendars_referenced();
+
+create or replace trigger schedule_calendars_moved
+after update on lenses.schedule_calendars
+for each row
+when (
+  (old.dates, old.rules, old.kind, old.timezone)
+  is distinct from (new.dates, new.rules, new.kind, new.timezone)
+)
+execute function lenses.tg_schedule_calendars_moved();
+
 create or replace trigger schedule_calendars_seed
 before insert or update or delete on lenses.schedule_calendars
 for each row

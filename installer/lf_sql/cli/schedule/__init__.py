@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.cli.schedule import calendar, change, condition, health, look, recompute, rotation
+from lf_sql.cli.schedule import (
+    calendar,
+    change,
+    condition,
+    define,
+    health,
+    look,
+    recompute,
+    rotation,
+)
 
 group = SuggestingGroup(
     "schedule",
@@ -14,6 +23,7 @@ group = SuggestingGroup(
     "  lf-sql schedule health",
     commands=[
         *look.COMMANDS,
+        *define.COMMANDS,
         *change.COMMANDS,
         *recompute.COMMANDS,
         health.command,

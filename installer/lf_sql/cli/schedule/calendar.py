@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,7 +14,7 @@ from lf_sql.cli.context import acting, emit, note, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
-from lf_sql.given import complete, is_utf8
+from lf_sql.given import Json, complete, is_utf8
 from lf_sql.plain import plain
 from lf_sql.progress import progress
 from lf_sql.tenant import as_asked, as_owner_of, as_tenant, find, installed, one
@@ -27,13 +28,25 @@ KIND = click.option(
 )
 LIST = """
 select
-  c.id, c.name, c.kind, c.timezone, pg_catalog.cardinality(c.dates) as dates, c.dates[1] as first,
+  c.id, c.name, c.kind, c.timezone, pg_catalog.cardinality(c.dates) as dates,
+  pg_catalog.jsonb_array_length(c.rules) as rules, c.dates[1] as first,
   c.dates[pg_catalog.cardinality(c.dates)] as last, c.is_seed,
   (select count(*) from lenses.workflow_schedules as s where s.calendar_id = c.id) as schedules
 from lenses.schedule_calendars as c
 order by c.is_seed, c.name, c.id
 """
-COLUMNS = ["id", "name", "kind", "timezone", "dates", "first", "last", "is_seed", "schedules"]
+COLUMNS = [
+    "id",
+    "name",
+    "kind",
+    "timezone",
+    "dates",
+    "rules",
+    "first",
+    "last",
+    "is_seed",
+    "schedules",
+]
 ZONE = click.option(
     "--tz", "--timezone", "timezone", default="UTC", show_default=True, help="Zone of its dates."
 )
@@ -47,20 +60,34 @@ def days(text: str) -> list[date]:
         raise click.BadParameter(f"{error}: write 2026-12-25,2026-12-26") from None
 
 
+class Day(click.ParamType):
+    """A date, written as 2026-12-25."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        try:
+            return value if isinstance(value, date) else date.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no date: write 2026-12-25", param, ctx)
+
+
 @click.command(
     "list", epilog="\b\nExample:\n  lf-sql schedule calendar list --dates us-federal-holidays-2026"
 )
 @click.option("--dates", "which", help="The dates of one.", shell_complete=complete("calendar"))
-def list_(which: str | None) -> None:
+@click.option("--from", "since", type=Day(), help="First of its dates (1 January of this year).")
+@click.option("--until", type=Day(), help="Last of its dates (31 December of this year).")
+def list_(which: str | None, since: date | None, until: date | None) -> None:
     """Calendars: the tenants' and the seeds that everybody sees."""
+    today = date.today()
     with as_asked() as conn:
         if which:
             found = find(conn, "calendar", which)
             rows = conn.execute(
                 "select d.date, pg_catalog.to_char(d.date, 'Dy') as weekday "
-                "from lenses.schedule_calendars as c, pg_catalog.unnest(c.dates) as d (date) "
-                "where c.id = %s order by 1",
-                [found.id],
+                "from lenses.fn_calendar_dates(%s, %s, %s) as d (date) order by 1",
+                [found.id, since or date(today.year, 1, 1), until or date(today.year, 12, 31)],
             ).fetchall()
         else:
             rows = conn.execute(LIST.encode()).fetchall()
@@ -70,26 +97,31 @@ def list_(which: str | None) -> None:
 @click.command(
     epilog="\b\nExamples:\n"
     "  lf-sql schedule calendar create closing --dates 2026-12-24,2026-12-31 --tz Europe/Rome\n"
-    "  lf-sql schedule calendar create mine --clone us-federal-holidays-2026"
+    "  lf-sql schedule calendar create mine --clone us-federal-holidays-2026\n"
+    '  lf-sql schedule calendar create weekends --rules \'[{"weekdays": ["SAT", "SUN"]}]\''
 )
 @click.argument("name")
 @click.option("--dates", "text", help="2026-12-24,2026-12-31")
+@click.option("--rules", type=Json(), help="Rules whose dates are in as well: JSON, @FILE.")
 @click.option("--clone", help="Copy the dates of another.", shell_complete=complete("calendar"))
 @KIND
 @ZONE
-def create(name: str, text: str | None, clone: str | None, kind: str, timezone: str) -> None:
+def create(
+    name: str, text: str | None, rules: str | None, clone: str | None, kind: str, timezone: str
+) -> None:
     """Create a calendar; a slot's date is taken in the calendar's own zone."""
-    if (text is None) == (clone is None):
-        raise click.UsageError("either --dates or --clone")
+    if (text is None and rules is None) == (clone is None):
+        raise click.UsageError("either --dates or --clone, or --rules")
     with as_tenant() as conn:
         source = find(conn, "calendar", clone).id if clone else None
         dates = days(text) if text else None
         row = one(
             conn,
-            "select c.* from public.fn_create_schedule_calendar(%s, %s, %s, %s::date[], %s) as c",
-            [name, kind, timezone, dates, source],
+            "select c.* from public.fn_create_schedule_calendar("
+            "%s, %s, %s, %s::date[], %s, %s::jsonb) as c",
+            [name, kind, timezone, dates, source, rules],
         )
-    brief(row, f"{len(row['dates'])} dates")
+    brief(row, f"{len(row['dates'])} dates, {len(row['rules'])} rules")
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql schedule calendar attach 3f2a closing-days")

@@ -14,7 +14,7 @@ declare
     when 'hourly' then '{frequency,minute}'::text[]
     when 'daily' then '{frequency,minute,hour}'::text[]
     when 'weekly' then '{frequency,minute,hour,days}'::text[]
-    when 'monthly' then '{frequency,minute,hour,day_of_month}'::text[]
+    when 'monthly' then '{frequency,minute,hour,day_of_month,days}'::text[]
   end;
   v_extra text;
   v_minute integer;
@@ -46,11 +46,12 @@ begin
   return v_minute || ' ' || v_hour || case v_frequency
     when 'daily' then ' * * *'
     when 'weekly' then ' * * ' || lenses.fn_cron_choice_days(v_given -> 'days')
-    else ' ' || lenses.fn_cron_choice(v_given, 'day_of_month', 1, 31, 1) || ' * *'
+    else ' ' || lenses.fn_cron_choice_month(v_given)
   end;
 end;
 $$;
 
 comment on function lenses.fn_cron_build(jsonb) is
   'A cron expression from {"frequency": "hourly|daily|weekly|monthly", "minute", "hour", "days", '
-  '"day_of_month"}; days are 0-7 or names, for weekly. Raises 22023 for any other choice.';
+  '"day_of_month"}; days are 0-7 or names for weekly, items such as FRI#2 or FRIL for monthly; '
+  'day_of_month is 1-31, L, L-n, nW or LW. Raises 22023 for any other choice.';

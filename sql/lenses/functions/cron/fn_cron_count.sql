@@ -30,6 +30,9 @@ begin
       errcode = '22023',
       message = 'slots are counted within the years 1 to 9999';
   end if;
+  if p_spec.day_rule > 7 then
+    return lenses.fn_cron_count_beyond(p_spec, p_timezone, p_after, p_until);
+  end if;
   v_after := floor(date_part('epoch', p_after) / 60)::bigint + 3514446720;
   v_until := floor(date_part('epoch', p_until) / 60)::bigint + 3514446720;
   v_wall := lenses.fn_cron_wall_minute(v_zone, v_after);

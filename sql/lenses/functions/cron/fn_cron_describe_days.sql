@@ -35,7 +35,9 @@ declare
   end;
   v_dates text;
 begin
-  if v_all_days and (p_spec.weekdays = 127 or p_spec.day_rule = 3) then
+  if p_spec.day_rule > 3 then
+    return lenses.fn_cron_describe_items(p_spec, v_in);
+  elsif v_all_days and (p_spec.weekdays = 127 or p_spec.day_rule = 3) then
     return 'every day' || v_in;
   elsif v_all_days or v_day_count = 0 then
     return case

@@ -12,6 +12,11 @@ declare
 begin
   if v_digits = '' then
     return format('A step is at least 1; write * for every %s.', v_unit);
+  elsif p_item !~ '^[*]' then
+    return format(
+      'A step beyond the field leaves the first value alone: write %s.',
+      split_part(split_part(p_item, '/', 1), '-', 1)
+    );
   elsif length(v_digits) > 6 then
     return format('Steps count within one round of the field; write * for every %s.', v_unit);
   elsif p_field = 1 and v_digits in ('60', '120', '180', '240', '360', '480', '720') then

@@ -13,9 +13,7 @@ declare
   v_number text := substring(v_item from '[0-9]+');
   v_names constant text := '(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)';
   v_weekdays constant text := '(SUN|MON|TUE|WED|THU|FRI|SAT)';
-  v_month_end constant text :=
-    'For the last day of each month use three schedules: day 31 in months 1,3,5,7,8,10,12, day 30 '
-    'in months 4,6,9,11 and day 28 in month 2.';
+  v_day_item constant text := lenses.fn_cron_hint_day_item(p_field, v_item);
 begin
   if v_item = '' then
     return 'Remove the comma that has nothing before or after it.';
@@ -30,19 +28,8 @@ begin
     return 'Nicknames are not supported; write five fields, such as 0 0 * * * for @daily.';
   elsif v_item ~ '[?]' then
     return 'Write * where other schedulers take ?.';
-  elsif v_item ~ '#' then
-    return 'The nth weekday of a month is not supported: schedule that weekday of every week and '
-      'let a calendar skip the weeks that should not run.';
-  elsif v_item = '$' then
-    return '$ for the last day of the month is not supported. ' || v_month_end;
-  elsif p_field = 3 and v_item ~ '^L' then
-    return 'L for the last day of the month is not supported. ' || v_month_end;
-  elsif p_field = 5 and v_item ~ '^[0-9A-Z]*L$' and v_item !~ v_names then
-    return 'L for the last weekday of a month is not supported: schedule that weekday of every '
-      'week and let a calendar skip the others.';
-  elsif p_field = 3 and v_item ~ '^[0-9]+W$|^W$' then
-    return 'W for the nearest working day is not supported: write the plain day, or MON-FRI in '
-      'the day-of-week field, and let a calendar skip the days that should not run.';
+  elsif v_day_item is not null then
+    return v_day_item;
   elsif v_item ~ '^(H|R)([(]|/|$)' or v_item ~ '~' then
     return 'Hashed and random values (H, R, ~) are not supported: choose a value; the schedule''s '
       'jitter spreads runs that would start together.';

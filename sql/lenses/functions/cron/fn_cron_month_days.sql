@@ -23,7 +23,7 @@ begin
           else 28
         end
       )) - 1)
-    else
+    when p_spec.day_rule = 3 then
       (p_spec.days | (p_spec.weekdays * 34630287489 >> ((p_first + 1) % 7)::int))
       & ((1::bigint << (
         case
@@ -32,6 +32,15 @@ begin
           else 28
         end
       )) - 1)
+    else lenses.fn_cron_item_days(
+      p_spec,
+      case
+        when p_month <> 2 then 30 + (p_month + p_month / 8) % 2
+        when p_year % 4 = 0 and (p_year % 100 <> 0 or p_year % 400 = 0) then 29
+        else 28
+      end,
+      ((p_first + 1) % 7)::int
+    )
   end;
 end;
 $$;

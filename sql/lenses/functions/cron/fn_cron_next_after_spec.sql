@@ -40,6 +40,9 @@ begin
   if v_epoch < -62135596800 or v_epoch > 253402300800 then
     return lenses.fn_cron_next_after_era(p_spec, p_timezone, p_after);
   end if;
+  if v_rule > 7 then
+    return lenses.fn_cron_next_beyond(p_spec, p_timezone, p_after);
+  end if;
   if v_zone = 'UTC' then
     v_zone := 'Etc/UTC';
   elsif octet_length(v_zone) = 3 then
@@ -121,8 +124,11 @@ begin
         else 28
       end) - 1;
       v_bits := p_spec.weekdays * 34630287489 >> ((v_first + 1) % 7)::int;
-      v_bits := v_mask
-        & case v_rule when 2 then p_spec.days & v_bits else p_spec.days | v_bits end;
+      v_bits := case v_rule
+        when 2 then v_mask & p_spec.days & v_bits
+        when 3 then v_mask & (p_spec.days | v_bits)
+        else lenses.fn_cron_month_days(p_spec, v_year, v_month, v_first)
+      end;
       if v_bits <> 0 then
         v_wall := (v_first + (ln((v_bits & -v_bits)::float8) * c_log2_e)::int) * 1440
           + p_spec.first_minute;

@@ -32,13 +32,7 @@ begin
       v_wall := greatest(v_wall, lenses.fn_cron_wall_minute(v_zone, v_turn - 1));
     end if;
     v_wall := lenses.fn_cron_wall_next(p_spec, v_wall);
-    -- offsets lie within 16 hours, so the answer lies in this window
-    v_turn := lenses.fn_cron_next_transition(v_zone, v_wall - 961, v_wall + 960);
-    v_next := v_wall * 2 - 961 - lenses.fn_cron_wall_minute(v_zone, v_wall - 961);
-    if v_next >= v_turn then
-      v_offset := lenses.fn_cron_wall_minute(v_zone, v_turn) - v_turn;
-      v_next := greatest(v_turn, v_wall - v_offset);
-    end if;
+    v_next := lenses.fn_cron_wall_instant(v_zone, v_wall);
     return to_timestamp(((v_next - 3514446720) * 60)::float8);
   end if;
 

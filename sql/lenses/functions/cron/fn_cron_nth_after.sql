@@ -31,6 +31,14 @@ begin
   elsif p_n = 1 then
     return lenses.fn_cron_next_after_spec(p_spec, p_timezone, p_after);
   end if;
+  if p_spec.day_rule > 7 then
+    v_until := v_from;
+    for v_place in 1..p_n loop
+      v_until := lenses.fn_cron_next_after_spec(p_spec, p_timezone, v_until);
+      exit when v_until is null;
+    end loop;
+    return v_until;
+  end if;
   loop
     v_until := v_from + interval '8784 hours';
     if v_until >= timestamptz '10000-01-01 00:00:00+00' then

@@ -10,7 +10,9 @@ as $$
 declare
   v_fields text[];
   v_spec lenses.cron_spec;
+  v_masks bigint[];
   v_is_both boolean;
+  v_has_items boolean := false;
   v_all_days constant integer := 2147483647;
 begin
   if p_cron_expr is null or length(p_cron_expr) > 1000 then
@@ -25,9 +27,24 @@ begin
 
   v_spec.minutes := lenses.fn_cron_parse_field(p_cron_expr, 1, v_fields[1]);
   v_spec.hours := lenses.fn_cron_parse_field(p_cron_expr, 2, v_fields[2]);
-  v_spec.days := lenses.fn_cron_parse_field(p_cron_expr, 3, v_fields[3]) >> 1;
+  if v_fields[3] ~ '[LlWw]' then
+    v_masks := lenses.fn_cron_parse_items(p_cron_expr, 3, v_fields[3]);
+    v_spec.days := v_masks[1] >> 1;
+    v_spec.last_days := v_masks[2];
+    v_spec.near_days := v_masks[3];
+    v_has_items := true;
+  else
+    v_spec.days := lenses.fn_cron_parse_field(p_cron_expr, 3, v_fields[3]) >> 1;
+  end if;
   v_spec.months := lenses.fn_cron_parse_field(p_cron_expr, 4, v_fields[4]) >> 1;
-  v_spec.weekdays := lenses.fn_cron_parse_field(p_cron_expr, 5, v_fields[5]);
+  if v_fields[5] ~ '[#Ll]' then
+    v_masks := lenses.fn_cron_parse_items(p_cron_expr, 5, v_fields[5]);
+    v_spec.weekdays := v_masks[1];
+    v_spec.nth_weekdays := v_masks[2];
+    v_has_items := true;
+  else
+    v_spec.weekdays := lenses.fn_cron_parse_field(p_cron_expr, 5, v_fields[5]);
+  end if;
   v_spec.first_minute := lenses.fn_cron_low_bit(v_spec.hours) * 60
     + lenses.fn_cron_low_bit(v_spec.minutes);
   v_spec.is_real_time := left(v_fields[1], 1) = '*' or left(v_fields[2], 1) = '*';
@@ -39,7 +56,23 @@ begin
     v_spec.days := v_all_days;
     v_spec.weekdays := 127;
   end if;
-  if not v_is_both then
+  if v_has_items then
+    -- an item adds nothing to a field that lets every day through
+    if v_spec.days = v_all_days then
+      v_spec.last_days := null;
+      v_spec.near_days := null;
+    end if;
+    if v_spec.weekdays = 127 then
+      v_spec.nth_weekdays := null;
+    end if;
+    v_has_items := coalesce(v_spec.last_days, v_spec.near_days, v_spec.nth_weekdays) is not null;
+  end if;
+  if v_has_items then
+    v_spec.day_rule := case when v_is_both then 4 else 5 end;
+    if v_is_both and not lenses.fn_cron_items_come(v_spec) then
+      perform lenses.fn_cron_refuse_date(p_cron_expr, v_fields);
+    end if;
+  elsif not v_is_both then
     v_spec.day_rule := 3;
   elsif v_spec.months <> 4095 or v_spec.days <> v_all_days then
     v_spec.day_rule := 2;

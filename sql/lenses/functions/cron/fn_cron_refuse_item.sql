@@ -32,11 +32,15 @@ begin
       v_reason, v_allowed
     ),
     detail = format(
-      'The %s field takes *, values %s, ranges a-b, steps */n, a/n or a-b/n, and lists of these.',
-      v_name, v_allowed
+      'The %s field takes *, values %s, ranges a-b, steps */n, a/n or a-b/n, %sand lists of these.',
+      v_name, v_allowed,
+      case p_field when 3 then 'L, L-n, nW, LW, ' when 5 then 'd#k, dL, ' else '' end
     ),
     hint = case p_kind
-      when 'range' then lenses.fn_cron_hint_range(p_field, p_item)
+      when 'range' then coalesce(
+        case when p_field = 2 then lenses.fn_cron_hint_swapped(p_cron_expr) end,
+        lenses.fn_cron_hint_range(p_field, p_item)
+      )
       when 'reversed' then lenses.fn_cron_hint_reversed(p_field, p_item)
       when 'step' then lenses.fn_cron_hint_step(p_field, p_item)
       else lenses.fn_cron_hint_syntax(p_field, p_item)

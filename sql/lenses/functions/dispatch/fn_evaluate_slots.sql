@@ -49,7 +49,11 @@ begin
           then 'calendar_missing'
         when s.calendar_id is not null and c.slot is not null
           and coalesce(
-            ((c.slot at time zone k.timezone)::date = any (k.dates)) = (k.kind = 'skip_dates'),
+            (
+              k.day = any (k.dates)
+              or k.rules <> '[]' and exists (
+                select from lenses.fn_calendar_rule_dates(k.rules, k.day, k.day))
+            ) = (k.kind = 'skip_dates'),
             true)
           then 'calendar'
       end as gate
@@ -83,7 +87,7 @@ begin
       from agents.workflow_assignments as r where r.id = s.workflow_assignment_id offset 0
     ) as a on true
     left join lateral (
-      select r.name, r.kind, r.timezone, r.dates
+      select r.name, r.kind, r.dates, r.rules, (c.slot at time zone r.timezone)::date as day
       from lenses.schedule_calendars as r where r.id = s.calendar_id offset 0
     ) as k on true
   ),

@@ -25,6 +25,10 @@ begin
           'run_id', d.run_id, 'scheduled_for', d.slot, 'rotation_index_used', d.rotation_index)
       else
         jsonb_build_object('reason', d.reason, 'scheduled_for', d.slot, 'detail', d.detail)
+    end || case
+      when s.on_holiday = 'skip' then '{}'
+      else jsonb_strip_nulls(jsonb_build_object(
+        'moved_from', lenses.fn_moved_text(s, d.slot)))
     end,
     p_now
   from unnest(p_decisions) as d

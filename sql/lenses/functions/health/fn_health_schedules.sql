@@ -182,7 +182,10 @@ findings as (
   from mine as m
   inner join lenses.schedule_calendars as c on c.id = m.calendar_id
   cross join lateral (select max(x) as last from unnest(c.dates) as x) as d
-  where m.is_active and d.last < (now() at time zone c.timezone)::date
+  cross join lateral (select (now() at time zone c.timezone)::date as today) as t
+  where m.is_active and d.last < t.today and (
+    c.rules = '[]'
+    or not exists (select from lenses.fn_calendar_dates(c.id, t.today, t.today + 3660)))
 )
 
 select

@@ -43,8 +43,8 @@ begin
   end if;
   v_most := greatest(least(p_n, 200, 16777216 / nullif(v_largest, 0)), 1);
   return query
-  select d.slot, case when d.decision = 'defer' then 'skip' else d.decision end,
-    coalesce(d.reason, 'ok'), d.inputs
+  select d.slot, d.decision,
+    coalesce(d.reason, lenses.fn_moved_text(v_schedule, d.slot), 'ok'), d.inputs
   from lenses.fn_evaluate_slots(
     array(
       select row(p_schedule_id, t.slot, t.slot, false, null)::lenses.slot_candidate
@@ -58,4 +58,4 @@ begin
 end
 $$;
 
-comment on function lenses.fn_preview_schedule_ticks(uuid, integer, interval) is 'The next p_n slots (at most 200, and as many as have 16 MB of inputs) of a schedule within p_horizon from now: tick_at (UTC instant), decision (dispatch, or skip, which a slot that onOverlap queue makes wait shows as well), reason (ok, or the guard''s), inputs. No rows for a paused or unknown schedule. Errors: 22023 for p_n or p_horizon not positive.';
+comment on function lenses.fn_preview_schedule_ticks(uuid, integer, interval) is 'The next p_n slots (at most 200, and as many as have 16 MB of inputs) of a schedule within p_horizon from now: tick_at (UTC instant), decision (dispatch, skip, or defer, which waits), reason (ok, where a moved slot came from, or the guard''s), inputs. No rows for a paused or unknown schedule. Errors: 22023 for p_n or p_horizon not positive.';

@@ -31,37 +31,11 @@ begin
   if v_new.schedule_type is null then
     v_new.schedule_type := case
       when v_new.cron_expr is null and v_new.interval_ms is not null then 'interval'
+      when v_new.cron_expr is null and v_new.run_at is not null then 'once'
       else 'cron' end;
   end if;
 
-  if v_new.schedule_type not in ('cron', 'interval') then
-    raise exception 'schedule_type "%" is not known', v_new.schedule_type
-      using errcode = '22023', hint = 'Use cron or interval.';
-  elsif v_new.schedule_type = 'cron' then
-    if v_new.interval_ms is not null or v_new.cron_expr is null then
-      raise exception 'a cron schedule takes cron_expr and no interval_ms'
-        using errcode = '22023',
-          detail = format('cron_expr is %s, interval_ms is %s.',
-            coalesce(quote_literal(v_new.cron_expr), 'NULL'),
-            coalesce(v_new.interval_ms::text, 'NULL')),
-          hint = 'Give cron_expr alone, or interval_ms alone with schedule_type interval.';
-    end if;
-    if v_is_insert or v_new.cron_spec is null or v_new.cron_expr is distinct from p_old.cron_expr
-      or v_new.cron_spec is distinct from p_old.cron_spec then
-      v_new.cron_spec := lenses.fn_cron_parse(v_new.cron_expr);
-    end if;
-  else
-    if v_new.interval_ms is null or v_new.cron_expr is not null then
-      raise exception 'an interval schedule takes interval_ms and no cron_expr'
-        using errcode = '22023',
-          hint = 'Give interval_ms alone, in milliseconds, at least 300000 (5 minutes).';
-    elsif v_new.interval_ms not between 300000 and 316224000000 then
-      raise exception 'interval_ms % is out of range', v_new.interval_ms
-        using errcode = '22023',
-          hint = 'Allowed are 300000 (5 minutes) to 316224000000 (10 years) milliseconds.';
-    end if;
-    v_new.cron_spec := null;
-  end if;
+  v_new := lenses.fn_check_schedule_rule(v_new, p_old);
 
   perform lenses.fn_check_instant(v_new.next_run_at, 'next_run_at', p_old.next_run_at);
   perform lenses.fn_check_instant(v_new.due_at, 'due_at', p_old.due_at);
@@ -73,6 +47,7 @@ begin
   if v_is_insert or v_new.timezone is distinct from p_old.timezone then
     perform lenses.fn_know_timezone(v_new.timezone);
   end if;
+  perform lenses.fn_check_schedule_name(v_new, p_old);
   perform lenses.fn_check_text(v_new.description, 'description', 2000);
   perform lenses.fn_check_text(v_new.global_model_id, 'global_model_id', 500);
   perform lenses.fn_check_text(v_new.pause_note, 'pause_note', 2000);

@@ -1,6 +1,7 @@
 -- Lays p_patch, an object of a schedule's user columns, over a row: what patch and a definition's
 -- triggers have in common. null clears, which for a column with a default is that default. A
--- cron_expr alone makes a cron schedule, an interval_ms alone an interval schedule. Checks keys and
+-- cron_expr alone makes a cron schedule, an interval_ms alone an interval schedule, a run_at alone a
+-- single slot. Checks keys and
 -- types here (22023, never a cast's own error); whether the values make sense is the table's to
 -- say. p_where begins each message.
 create or replace function lenses.fn_patch_schedule_row(
@@ -19,10 +20,13 @@ declare
     'inputs_rotation', 'pre_dispatch_condition'
   ];
   c_rules constant jsonb := '{
+    "name": {"type": "text"},
     "description": {"type": "text"},
-    "schedule_type": {"type": "word", "values": ["cron", "interval"]},
+    "schedule_type": {"type": "word", "values": ["cron", "interval", "once"]},
     "cron_expr": {"type": "text"},
     "interval_ms": {"type": "integer", "min": 300000, "max": 316224000000},
+    "run_at": {"type": "text"},
+    "on_holiday": {"type": "word", "values": ["skip", "before", "after"]},
     "timezone": {"type": "text"},
     "start_at": {"type": "text"},
     "end_at": {"type": "text"},
@@ -73,10 +77,14 @@ begin
 
   for v_key, v_value in select e.key, nullif(e.value, 'null') from jsonb_each(p_patch) as e loop
     case v_key
+      when 'name' then p_row.name := v_value #>> '{}';
       when 'description' then p_row.description := v_value #>> '{}';
       when 'schedule_type' then p_row.schedule_type := v_value #>> '{}';
       when 'cron_expr' then p_row.cron_expr := v_value #>> '{}';
       when 'interval_ms' then p_row.interval_ms := v_value::bigint;
+      when 'run_at' then
+        p_row.run_at := lenses.fn_instant_of(v_value #>> '{}', p_where || '.run_at');
+      when 'on_holiday' then p_row.on_holiday := coalesce(v_value #>> '{}', 'skip');
       when 'timezone' then p_row.timezone := v_value #>> '{}';
       when 'start_at' then
         p_row.start_at := lenses.fn_instant_of(v_value #>> '{}', p_where || '.start_at');
@@ -100,16 +108,27 @@ begin
     end case;
   end loop;
 
-  if p_patch ->> 'interval_ms' is not null and p_patch ->> 'cron_expr' is null
-    and coalesce(p_patch ->> 'schedule_type', 'interval') = 'interval'
+  -- one of the three alone decides the type, and the others are gone
+  v_key := case
+    when p_patch ? 'schedule_type' and p_patch -> 'schedule_type' <> 'null'
+      then p_patch ->> 'schedule_type'
+    when num_nonnulls(
+      p_patch ->> 'cron_expr', p_patch ->> 'interval_ms', p_patch ->> 'run_at') = 1
+      then case
+        when p_patch ->> 'cron_expr' is not null then 'cron'
+        when p_patch ->> 'interval_ms' is not null then 'interval'
+        else 'once' end
+  end;
+  if v_key is not null and num_nonnulls(
+    p_patch ->> 'cron_expr', p_patch ->> 'interval_ms', p_patch ->> 'run_at') = 1
+    and (p_patch ->> (case v_key
+      when 'cron' then 'cron_expr' when 'interval' then 'interval_ms' else 'run_at' end))
+      is not null
   then
-    p_row.cron_expr := null;
-    p_row.schedule_type := 'interval';
-  elsif p_patch ->> 'cron_expr' is not null and p_patch ->> 'interval_ms' is null
-    and coalesce(p_patch ->> 'schedule_type', 'cron') = 'cron'
-  then
-    p_row.interval_ms := null;
-    p_row.schedule_type := 'cron';
+    p_row.schedule_type := v_key;
+    p_row.cron_expr := case when v_key = 'cron' then p_row.cron_expr end;
+    p_row.interval_ms := case when v_key = 'interval' then p_row.interval_ms end;
+    p_row.run_at := case when v_key = 'once' then p_row.run_at end;
   end if;
   return p_row;
 end;

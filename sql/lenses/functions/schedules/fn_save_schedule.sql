@@ -18,6 +18,7 @@ begin
     p_row.jitter_ms, (select d.default_jitter_ms from lenses.dispatch_settings as d)
   );
   p_row.is_active := coalesce(p_row.is_active, true);
+  p_row.on_holiday := coalesce(p_row.on_holiday, 'skip');
   p_row.assignee_type := coalesce(p_row.assignee_type, 'agent');
   p_row.approval_policy :=
     coalesce(nullif(p_row.approval_policy, 'null'), '{"requiresApproval":true}');
@@ -32,10 +33,13 @@ begin
     update lenses.workflow_schedules as s
     set workflow_id = p_row.workflow_id,
       workflow_version = p_row.workflow_version,
+      name = p_row.name,
       description = p_row.description,
       schedule_type = p_row.schedule_type,
       cron_expr = p_row.cron_expr,
       interval_ms = p_row.interval_ms,
+      run_at = p_row.run_at,
+      on_holiday = p_row.on_holiday,
       timezone = p_row.timezone,
       start_at = p_row.start_at,
       end_at = p_row.end_at,
@@ -64,7 +68,7 @@ begin
     interval_ms, timezone, start_at, end_at, jitter_ms, is_active, assignee_type, assignee_id,
     workflow_assignment_id, approval_policy, retry_policy, failure_policy, queue_policy,
     inputs_template, inputs_rotation, calendar_id, pre_dispatch_condition, global_model_id,
-    trigger_id
+    trigger_id, name, run_at, on_holiday
   )
   values (
     coalesce(p_row.id, gen_random_uuid()), p_row.lenser_id, p_row.workflow_id,
@@ -73,7 +77,7 @@ begin
     p_row.is_active, p_row.assignee_type, p_row.assignee_id, p_row.workflow_assignment_id,
     p_row.approval_policy, p_row.retry_policy, p_row.failure_policy, p_row.queue_policy,
     p_row.inputs_template, p_row.inputs_rotation, p_row.calendar_id, p_row.pre_dispatch_condition,
-    p_row.global_model_id, p_row.trigger_id
+    p_row.global_model_id, p_row.trigger_id, p_row.name, p_row.run_at, p_row.on_holiday
   )
   on conflict (id) do nothing
   returning s.* into v_row;

@@ -30,12 +30,25 @@ begin
   if tg_op = 'INSERT' or new.timezone is distinct from old.timezone then
     perform lenses.fn_know_timezone(new.timezone);
   end if;
-  if coalesce(cardinality(new.dates), 0) not between 1 and 10000 then
+  new.rules := coalesce(new.rules, '[]');
+  new.dates := coalesce(new.dates, '{}');
+  if cardinality(new.dates) > 10000 or new.dates = '{}' and new.rules = '[]' then
     raise exception using errcode = '22023',
       message = format(
-        'a calendar has 1 to 10000 dates, not %s', coalesce(cardinality(new.dates), 0)
+        'a calendar has 1 to 10000 dates, or rules, not %s dates', cardinality(new.dates)
       ),
-      hint = 'Give at least one date; to have no calendar, attach none.';
+      hint = 'Give at least one date or rule; to have no calendar, attach none.';
+  end if;
+  if tg_op = 'INSERT' or new.rules is distinct from old.rules then
+    if octet_length(new.rules::text) > 16384 then
+      raise exception using errcode = '22023',
+        message = format(
+          'the rules of a calendar have at most 16384 bytes, not %s',
+          octet_length(new.rules::text)),
+        hint = 'Refer to a calendar that other calendars share: {"calendar": "<id>"}.';
+    end if;
+    perform lenses.fn_check_calendar_rules(new.rules);
+    perform lenses.fn_check_calendar_links(new.id, new.lenser_id, new.rules);
   end if;
   if exists (
     select from unnest(new.dates) as d (day)
@@ -55,8 +68,8 @@ begin
         message = format('calendar "%s" cannot go to another lenser', left(old.name, 60)),
         hint = 'Create one of his own with the same dates.';
     end if;
-    if (new.name, new.kind, new.timezone, new.dates)
-      is distinct from (old.name, old.kind, old.timezone, old.dates)
+    if (new.name, new.kind, new.timezone, new.dates, new.rules)
+      is distinct from (old.name, old.kind, old.timezone, old.dates, old.rules)
       and new.updated_at = old.updated_at
     then
       new.updated_at := now();
@@ -67,4 +80,4 @@ end;
 $$;
 
 comment on function lenses.tg_schedule_calendars_check() is
-  'Checks name, kind, time zone and dates of a calendar (22023), and sorts the dates.';
+  'Checks name, kind, time zone, dates and rules of a calendar (22023), and sorts the dates.';

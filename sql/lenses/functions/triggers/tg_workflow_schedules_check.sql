@@ -48,12 +48,13 @@ begin
     else new.next_run_at is distinct from v_old.next_run_at end;
   v_is_rule_changed := tg_op = 'INSERT' or (
     new.schedule_type, new.cron_expr, new.interval_ms, new.timezone, new.start_at, new.end_at,
-    new.jitter_ms
+    new.jitter_ms, new.run_at, (new.cron_spec).calendar_id, (new.cron_spec).day_rule / 16
   ) is distinct from (
     v_old.schedule_type, v_old.cron_expr, v_old.interval_ms, v_old.timezone, v_old.start_at,
-    v_old.end_at, v_old.jitter_ms)
+    v_old.end_at, v_old.jitter_ms, v_old.run_at, (v_old.cron_spec).calendar_id,
+    (v_old.cron_spec).day_rule / 16)
     -- the anchor of an interval without start_at
-    or new.cron_expr is null and new.start_at is null and new.created_at <> v_old.created_at;
+    or new.interval_ms is not null and new.start_at is null and new.created_at <> v_old.created_at;
   v_is_resumed := new.is_active and v_old.paused_at is not null;
 
   if v_is_explicit then

@@ -4,7 +4,8 @@ create or replace function public.fn_create_schedule_calendar(
   p_kind text,
   p_timezone text,
   p_dates date[],
-  p_clone_of uuid default null
+  p_clone_of uuid default null,
+  p_rules jsonb default null
 )
 returns lenses.schedule_calendars
 language plpgsql
@@ -26,10 +27,11 @@ begin
     end if;
   end if;
   begin
-    insert into lenses.schedule_calendars as c (lenser_id, name, kind, timezone, dates)
+    insert into lenses.schedule_calendars as c (lenser_id, name, kind, timezone, dates, rules)
     values (
       v_lenser_id, coalesce(p_name, v_from.name), coalesce(p_kind, v_from.kind),
-      coalesce(p_timezone, v_from.timezone, 'UTC'), coalesce(p_dates, v_from.dates)
+      coalesce(p_timezone, v_from.timezone, 'UTC'), coalesce(p_dates, v_from.dates, '{}'),
+      coalesce(p_rules, v_from.rules, '[]')
     )
     returning c.* into v_row;
   exception when unique_violation then
@@ -39,8 +41,11 @@ begin
 end;
 $$;
 
-comment on function public.fn_create_schedule_calendar(text, text, text, date[], uuid) is
+comment on function public.fn_create_schedule_calendar(text, text, text, date[], uuid, jsonb) is
   'Creates a calendar of the caller: p_kind skip_dates or only_dates, p_timezone IANA (NULL: '
-  'UTC), p_dates 1 to 10,000 dates, kept sorted and distinct. p_clone_of takes what is NULL '
-  'from one of the caller''s calendars or a seed. Returns the row. 22023: bad input; 23505: the '
-  'caller has a calendar of that name (capitals count); 42501: p_clone_of is not the caller''s.';
+  'UTC), p_dates up to 10,000 dates, kept sorted and distinct, p_rules an array of rules whose '
+  'dates are in as well: {"weekdays":["SAT"]}, {"month_day":"12-25","observed":true}, '
+  '{"nth":{"weekday":"MON","n":-1,"month":5}}, {"easter":-2}, {"orthodox_easter":0}, '
+  '{"calendar":"<id>"}, each with "from", "until" and "except" where wanted. p_clone_of takes what '
+  'is NULL from one of the caller''s calendars or a seed. Returns the row. 22023: bad input; 23505: '
+  'the caller has a calendar of that name (capitals count); 42501: p_clone_of is not the caller''s.';

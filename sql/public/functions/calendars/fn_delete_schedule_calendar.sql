@@ -16,6 +16,12 @@ begin
       return;
     end if;
   exception when foreign_key_violation then
+    if not exists (
+      select from lenses.workflow_schedules as s
+      where s.calendar_id = p_calendar_id and s.lenser_id = v_lenser_id)
+    then
+      raise;
+    end if;
     raise exception using errcode = '23503',
       message = format('the calendar "%s" is attached', (
         select c.name from lenses.schedule_calendars as c
@@ -32,5 +38,5 @@ end;
 $$;
 
 comment on function public.fn_delete_schedule_calendar(uuid) is
-  'Deletes the caller''s calendar. 23503: a schedule has it attached; 42501: not the caller''s, '
+  'Deletes the caller''s calendar. 23503: a schedule has it attached, or another calendar refers to it; 42501: not the caller''s, '
   'or a seed.';

@@ -4,7 +4,8 @@ create or replace function public.fn_update_schedule_calendar(
   p_name text default null,
   p_kind text default null,
   p_timezone text default null,
-  p_dates date[] default null
+  p_dates date[] default null,
+  p_rules jsonb default null
 )
 returns lenses.schedule_calendars
 language plpgsql
@@ -21,7 +22,8 @@ begin
     set name = coalesce(p_name, c.name),
       kind = coalesce(p_kind, c.kind),
       timezone = coalesce(p_timezone, c.timezone),
-      dates = coalesce(p_dates, c.dates)
+      dates = coalesce(p_dates, c.dates),
+      rules = coalesce(p_rules, c.rules)
     where c.id = p_calendar_id and c.lenser_id = v_lenser_id
     returning c.* into v_row;
     if found then
@@ -34,6 +36,6 @@ begin
 end;
 $$;
 
-comment on function public.fn_update_schedule_calendar(uuid, text, text, text, date[]) is
+comment on function public.fn_update_schedule_calendar(uuid, text, text, text, date[], jsonb) is
   'Changes the caller''s calendar; NULL keeps. Returns the row. 22023: bad input; 23505: the '
   'caller has another of that name; 42501: not the caller''s, or a seed.';

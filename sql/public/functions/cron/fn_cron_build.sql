@@ -12,4 +12,5 @@ $$;
 
 comment on function public.fn_cron_build(jsonb) is
   'A cron expression from {"frequency": "hourly|daily|weekly|monthly", "minute", "hour", "days", '
-  '"day_of_month"}; days are 0-7 or names. Raises 22023 for any other choice.';
+  '"day_of_month"}; days are 0-7 or names for weekly, items such as FRI#2 or FRIL for monthly; '
+  'day_of_month is 1-31, L, L-n, nW or LW. Raises 22023 for any other choice.';

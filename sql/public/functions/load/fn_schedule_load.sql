@@ -39,7 +39,10 @@ begin
   walls as materialized (
     select h.at, z.zone, p.wall, extract(hour from p.wall)::int as hour, p.mask,
       extract(month from p.wall)::int - 1 as month, extract(day from p.wall)::int - 1 as day,
-      extract(dow from p.wall)::int as weekday
+      extract(dow from p.wall)::int as weekday,
+      extract(dow from date_trunc('month', p.wall))::int as month_weekday,
+      extract(day from date_trunc('month', p.wall) + interval '1 month' - interval '1 day')::int
+        as month_length
     from hours h
     cross join (select distinct t.zone from times t) z
     cross join lateral (select h.at at time zone z.zone as wall) w
@@ -58,8 +61,11 @@ begin
     join times t on t.zone = w.zone
     where ((t.spec).hours >> w.hour) & 1 = 1
       and ((t.spec).months >> w.month) & 1 = 1
-      and case (t.spec).day_rule
-        when 3 then (((t.spec).days >> w.day) | ((t.spec).weekdays >> w.weekday)) & 1 = 1
+      and case
+        when (t.spec).day_rule = 3
+          then (((t.spec).days >> w.day) | ((t.spec).weekdays >> w.weekday)) & 1 = 1
+        when (t.spec).day_rule > 3
+          then (lenses.fn_cron_item_days(t.spec, w.month_length, w.month_weekday) >> w.day) & 1 = 1
         else ((t.spec).days >> w.day) & ((t.spec).weekdays >> w.weekday) & 1 = 1
       end
       and (t.spec).minutes & w.mask <> 0

@@ -30,11 +30,15 @@ begin
   with schedules as materialized (
     select
       w.title as resource, 'workflow' as resource_type, w.id as resource_id, s.id as schedule_id,
-      coalesce(s.cron_expr, lenses.fn_interval_period(s.interval_ms)) as expression, s.cron_expr,
-      s.interval_ms,
-      s.timezone, lenses.fn_schedule_status(s.is_active, s.paused_at) as status, s.next_run_at,
+      coalesce(
+        s.cron_expr, lenses.fn_interval_period(s.interval_ms),
+        to_char(s.run_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')) as expression,
+      s.schedule_type as type, s.cron_expr, s.interval_ms, s.run_at,
+      s.timezone, lenses.fn_schedule_status(
+        s.is_active, s.paused_at,
+        lenses.fn_is_finished(s.schedule_type, s.next_run_at, s.end_at)) as status, s.next_run_at,
       s.last_run_at, coalesce(r.status, s.last_dispatch_status) as last_status,
-      coalesce(a.name, t.name) as assignee, s.description as label, s.created_at
+      coalesce(a.name, t.name) as assignee, coalesce(s.name, s.description) as label, s.created_at
     from lenses.workflow_schedules as s
     inner join lenses.workflows as w on w.id = s.workflow_id and w.lenser_id = s.lenser_id
     left join lenses.workflow_runs as r on r.id = s.last_run_id and r.lenser_id = s.lenser_id
@@ -45,7 +49,7 @@ begin
     where s.lenser_id = v_lenser_id
     union all
     select
-      g.name, 'gateway', g.id, c.id, c.cron_expr, c.cron_expr, null, c.timezone,
+      g.name, 'gateway', g.id, c.id, c.cron_expr, 'cron', c.cron_expr, null, null, c.timezone,
       lenses.fn_schedule_status(c.is_active, null), c.next_run_at, c.last_run_at, c.last_status, null, c.operation,
       c.created_at
     from agents.gateway_crons as c
@@ -53,12 +57,15 @@ begin
     where c.lenser_id = v_lenser_id
   ),
   english as materialized (
-    select k.expression, lenses.fn_schedule_describe(k.cron_expr, k.interval_ms) as description
-    from (select distinct s.expression, s.cron_expr, s.interval_ms from schedules as s) as k
+    select k.expression, lenses.fn_schedule_describe(
+      k.cron_expr, k.interval_ms, k.run_at) as description
+    from (
+      select distinct s.expression, s.cron_expr, s.interval_ms, s.run_at from schedules as s
+    ) as k
   )
   select
     s.resource, s.resource_type, s.resource_id, s.schedule_id,
-    case when s.cron_expr is null then 'interval' else 'cron' end,
+    s.type,
     s.expression, e.description,
     case when s.cron_expr is not null then nullif(s.timezone, 'UTC') end, s.status,
     case when s.status = 'enabled' then s.next_run_at end, s.last_run_at, s.last_status, s.assignee,
@@ -71,9 +78,9 @@ $$;
 
 comment on function public.fn_observe_schedules() is
   'Every schedule the caller owns: resource (the workflow''s title or the gateway''s name), '
-  'resource_type (workflow, gateway), resource_id, schedule_id, type (cron, interval), '
-  'expression (or the period, such as 6h), description (its English), timezone (NULL for UTC '
-  'and intervals), status (enabled, paused, disabled), next_run_at (NULL unless enabled), '
+  'resource_type (workflow, gateway), resource_id, schedule_id, type (cron, interval, '
+  'once), expression (or the period, such as 6h, or the instant), description (its English), timezone (NULL for UTC '
+  'and intervals), status (enabled, finished, paused, disabled), next_run_at (NULL unless enabled), '
   'last_run_at and last_status of the newest run (of the newest slot where there is none), '
-  'assignee (name), label (the schedule''s own description, or the gateway''s operation). '
+  'assignee (name), label (the schedule''s name or description, or the gateway''s operation). '
   '42501: no caller.';

@@ -14,12 +14,15 @@ declare
     'missed_before', 'missed_override', 'missed', 'dropped', 'spread_next_at', 'spread_step'
   ];
   v_row constant lenses.workflow_schedules := lenses.fn_require_schedule(p_schedule_id);
-  v_english constant text := lenses.fn_schedule_describe(v_row.cron_expr, v_row.interval_ms);
+  v_english constant text := lenses.fn_schedule_describe(
+    v_row.cron_expr, v_row.interval_ms, v_row.run_at);
 begin
   return (to_jsonb(v_row) - c_internal) || jsonb_build_object(
     'description', coalesce(v_row.description, v_english),
     'english', v_english,
-    'status', lenses.fn_schedule_status(v_row.is_active, v_row.paused_at),
+    'status', lenses.fn_schedule_status(
+      v_row.is_active, v_row.paused_at,
+      lenses.fn_is_finished(v_row.schedule_type, v_row.next_run_at, v_row.end_at)),
     'workflow_title', (
       select w.title from lenses.workflows as w
       where w.id = v_row.workflow_id and w.lenser_id = v_row.lenser_id

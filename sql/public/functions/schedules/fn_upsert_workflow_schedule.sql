@@ -25,7 +25,10 @@ create or replace function public.fn_upsert_workflow_schedule(
   p_calendar_id uuid default null,
   p_pre_dispatch_condition jsonb default null,
   p_inputs_rotation jsonb default null,
-  p_workflow_version integer default null
+  p_workflow_version integer default null,
+  p_name text default null,
+  p_run_at timestamptz default null,
+  p_on_holiday text default null
 )
 returns lenses.workflow_schedules
 language plpgsql
@@ -64,11 +67,17 @@ begin
     v_row.workflow_version := p_workflow_version;
     v_row.description := p_description;
     v_row.schedule_type := coalesce(
-      p_schedule_type, case when p_interval_ms is null then 'cron' else 'interval' end);
+      p_schedule_type, case
+        when p_interval_ms is not null then 'interval'
+        when p_run_at is not null then 'once'
+        else 'cron' end);
     v_row.cron_expr := case
-      when v_row.schedule_type = 'interval' then nullif(p_cron_expr, '* * * * *')
+      when v_row.schedule_type in ('interval', 'once') then nullif(p_cron_expr, '* * * * *')
       else p_cron_expr
     end;
+    v_row.run_at := p_run_at;
+    v_row.name := p_name;
+    v_row.on_holiday := p_on_holiday;
     v_row.interval_ms := p_interval_ms;
     v_row.timezone := p_timezone;
     v_row.start_at := p_start_at;
@@ -99,11 +108,14 @@ $$;
 
 comment on function public.fn_upsert_workflow_schedule(
   uuid, uuid, text, text, text, jsonb, boolean, text, uuid, uuid, jsonb, jsonb, jsonb, jsonb, text,
-  text, bigint, timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer
+  text, bigint, timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer, text, timestamptz,
+  text
 ) is
   'Creates a schedule of the caller''s workflow, or replaces the caller''s schedule '
   'p_schedule_id whole; an id that nobody has is created under it. p_cron_expr in p_timezone '
-  '(IANA), or p_interval_ms (milliseconds, at least 300000) alone; p_jitter_ms 0 to 86400000, '
+  '(IANA), or p_interval_ms (milliseconds, at least 300000) alone, or p_run_at, one slot, alone; '
+  'p_name is unique among the caller''s; p_on_holiday skip, before or after says what becomes of '
+  'slots on dates that p_calendar_id closes; p_jitter_ms 0 to 86400000, '
   'NULL is the server''s default; NULL for a policy is its default. A pause is kept; what '
   'changes no slot keeps next_run_at and due_at. Returns the row. 22023: bad input, '
   'cycle_detected; 42501: workflow or schedule is not the caller''s; 53400: too many schedules.';

@@ -5,8 +5,11 @@ select set_eq(
   'select name, kind, timezone, cardinality(dates) from lenses.schedule_calendars where is_seed',
   $$values ('us-federal-holidays-2026', 'skip_dates', 'America/New_York', 11),
     ('tr-public-holidays-2026', 'skip_dates', 'Europe/Istanbul', 14),
-    ('weekends-only', 'only_dates', 'UTC', 104)$$,
-  'three seeds: 11 and 14 holidays, 52 weekends'
+    ('weekends-only', 'only_dates', 'UTC', 104),
+    ('us-federal-holidays', 'skip_dates', 'America/New_York', 0),
+    ('tr-public-holidays', 'skip_dates', 'Europe/Istanbul', 56),
+    ('weekdays', 'only_dates', 'UTC', 0)$$,
+  'the seeds: 11 and 14 holidays, weekends, and three by rule'
 );
 select is(
   (select dates::text[] from lenses.schedule_calendars where name = 'us-federal-holidays-2026'),

@@ -18,7 +18,9 @@ select is(
   'p_end_at timestamp with time zone DEFAULT NULL::timestamp with time zone, '
   'p_jitter_ms integer DEFAULT NULL::integer, p_calendar_id uuid DEFAULT NULL::uuid, '
   'p_pre_dispatch_condition jsonb DEFAULT NULL::jsonb, p_inputs_rotation jsonb DEFAULT NULL::jsonb, '
-  'p_workflow_version integer DEFAULT NULL::integer',
+  'p_workflow_version integer DEFAULT NULL::integer, p_name text DEFAULT NULL::text, '
+  'p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, '
+  'p_on_holiday text DEFAULT NULL::text',
   'parameters'
 );
 select function_returns('public', 'fn_upsert_workflow_schedule', 'lenses.workflow_schedules', 'returns the row');

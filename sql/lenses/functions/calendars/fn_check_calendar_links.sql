@@ -1,0 +1,60 @@
+-- owner: lf_sql_engine
+-- What the rules of a calendar refer to: calendars of its own lenser or seeds, eight deep, no cycle;
+-- raises 22023. Saves of a lenser's rules that refer to others follow one another, so that two of
+-- them cannot close a cycle together.
+create or replace function lenses.fn_check_calendar_links(
+  p_calendar_id uuid,
+  p_lenser_id uuid,
+  p_rules jsonb
+)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ids uuid[] := lenses.fn_calendar_references(p_rules);
+  v_above uuid[] := array[p_calendar_id];
+  v_id uuid;
+  v_depth integer := 0;
+begin
+  if v_ids = '{}' then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('lf-sql calendars ' || p_lenser_id, 0));
+  -- those that refer to this one stand above it
+  loop
+    v_above := array(
+      select c.id from lenses.schedule_calendars as c
+      where c.lenser_id = p_lenser_id and lenses.fn_calendar_references(c.rules) && v_above);
+    exit when v_above = '{}' or v_depth > 8;
+    v_depth := v_depth + 1;
+  end loop;
+  while v_ids <> '{}' loop
+    v_depth := v_depth + 1;
+    if p_calendar_id = any (v_ids) then
+      raise exception 'the calendar would refer to itself'
+        using errcode = '22023', hint = 'Take the reference out that leads back to it.';
+    elsif v_depth > 8 then
+      raise exception 'calendars refer to one another more than eight deep'
+        using errcode = '22023', hint = 'Refer to the calendars at the end of the chain.';
+    end if;
+    select i.id into v_id
+    from unnest(v_ids) as i (id)
+    where not exists (
+      select from lenses.schedule_calendars as c
+      where c.id = i.id and (c.lenser_id = p_lenser_id or c.lenser_id is null))
+    limit 1;
+    if found then
+      raise exception 'there is no such calendar of yours: %', v_id
+        using errcode = '22023', hint = 'public.fn_get_schedule_calendars() lists yours and the seeds.';
+    end if;
+    v_ids := array(
+      select distinct r
+      from lenses.schedule_calendars as c
+      cross join unnest(lenses.fn_calendar_references(c.rules)) as r
+      where c.id = any (v_ids));
+  end loop;
+end;
+$$;

@@ -1,0 +1,45 @@
+-- The days of a month that match a spec with day items (day_rule 4 or 5), as a mask with bit 0 for
+-- the first day. The month is given by its length and the weekday of its first day (0 is Sunday),
+-- which is all that decides. The months of the spec are not asked.
+-- Of a week that is repeated six times, a shift gives the weekdays from the first day on; the k-th
+-- weekday of a month lies within its k-th seven days, the last one within its last seven.
+create or replace function lenses.fn_cron_item_days(
+  p_spec lenses.cron_spec,
+  p_length integer,
+  p_weekday integer
+)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_weeks constant bigint := 34630287489;
+  v_all bigint := (1::bigint << p_length) - 1;
+  v_last bigint := 1::bigint << (p_length - 1);
+  v_near bigint := coalesce(p_spec.near_days, 0);
+  v_nth bigint := coalesce(p_spec.nth_weekdays, 0);
+  v_saturdays bigint := (64 * c_weeks) >> p_weekday;
+  v_sundays bigint := c_weeks >> p_weekday;
+  v_days bigint := p_spec.days | (coalesce(p_spec.last_days, 0)::bigint >> (31 - p_length));
+  v_weekdays bigint := (p_spec.weekdays * c_weeks) >> p_weekday;
+begin
+  if v_near <> 0 then
+    -- LW is the weekday nearest to the last day
+    v_near := (v_near & v_all) | case when v_near >> 31 = 1 then v_last else 0 end;
+    v_days := v_days
+      | (v_near & ~(v_saturdays | v_sundays))
+      | ((v_near & v_saturdays) >> 1) | ((v_near & v_saturdays & 1) << 2)
+      | ((v_near & v_sundays & ~v_last) << 1) | ((v_near & v_sundays & v_last) >> 2);
+  end if;
+  if v_nth <> 0 then
+    for v_week in 0..4 loop
+      v_weekdays := v_weekdays
+        | (((((v_nth >> 7 * v_week) & 127) * c_weeks) >> p_weekday) & (127::bigint << 7 * v_week));
+    end loop;
+    v_weekdays := v_weekdays
+      | ((((v_nth >> 35) * c_weeks) >> p_weekday) & (127::bigint << (p_length - 7)));
+  end if;
+  return v_all & case p_spec.day_rule when 4 then v_days & v_weekdays else v_days | v_weekdays end;
+end;
+$$;

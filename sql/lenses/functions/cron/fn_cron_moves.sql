@@ -1,0 +1,66 @@
+-- The slots of a spec's expression in (p_from, p_until], each with where it goes: to itself on an
+-- open date of the spec's calendar, else at its wall-clock minute to the nearest open date after or
+-- before it, by day_rule, within 31 days; to itself where there is none (the calendar skips it then).
+-- Dates are the calendar's, in its own zone. The end of a gap stands for the minutes that the gap
+-- skipped, and those are what moves.
+create or replace function lenses.fn_cron_moves(
+  p_spec lenses.cron_spec,
+  p_timezone text,
+  p_from timestamptz,
+  p_until timestamptz
+)
+returns table (origin timestamptz, slot timestamptz)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_epoch constant bigint := 3514446720;
+  v_base lenses.cron_spec := lenses.fn_cron_base(p_spec);
+  v_zone text := lenses.fn_timezone_of_abbreviation(p_timezone);
+  v_step integer := case when p_spec.day_rule & 32 <> 0 then -1440 else 1440 end;
+  v_dates date[];
+  v_calendar_zone text;
+  v_is_skip boolean;
+  v_minute bigint;
+  v_wall bigint;
+  v_last bigint;
+  v_next timestamptz;
+begin
+  select c.timezone, c.is_skip, c.dates into v_calendar_zone, v_is_skip, v_dates
+  from lenses.fn_calendar_window(
+    p_spec.calendar_id, p_from - interval '35 days', p_until + interval '35 days') as c;
+  origin := p_from;
+  loop
+    origin := lenses.fn_cron_next_after_spec(v_base, p_timezone, origin);
+    exit when origin is null or origin > p_until;
+    if ((origin at time zone v_calendar_zone)::date = any (v_dates)) is distinct from v_is_skip then
+      slot := origin;
+      return next;
+      continue;
+    end if;
+    v_minute := floor(extract(epoch from origin) / 60)::bigint + c_epoch;
+    v_last := lenses.fn_cron_wall_minute(v_zone, v_minute);
+    v_wall := v_last;
+    if not v_base.is_real_time then
+      v_wall := lenses.fn_cron_wall_next(
+        v_base, least(lenses.fn_cron_wall_minute(v_zone, v_minute - 1), v_last - 1));
+    end if;
+    while v_wall <= v_last loop
+      slot := origin;
+      for v_day in 1 .. 31 loop
+        v_next := to_timestamp(
+          ((lenses.fn_cron_wall_instant(v_zone, v_wall + v_day * v_step) - c_epoch) * 60)::float8);
+        if ((v_next at time zone v_calendar_zone)::date = any (v_dates))
+          is distinct from v_is_skip then
+          slot := v_next;
+          exit;
+        end if;
+      end loop;
+      return next;
+      exit when v_base.is_real_time;
+      v_wall := lenses.fn_cron_wall_next(v_base, v_wall);
+    end loop;
+  end loop;
+end;
+$$;

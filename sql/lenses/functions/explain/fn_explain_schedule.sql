@@ -1,0 +1,148 @@
+-- owner: lf_sql_engine
+-- Why a schedule fires, fired or does not in the minute of p_at; changes nothing.
+create or replace function lenses.fn_explain_schedule(p_schedule_id uuid, p_at timestamptz)
+returns jsonb
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_schedule lenses.workflow_schedules;
+  v_at timestamptz := to_timestamp(floor(extract(epoch from p_at) / 60) * 60);
+  v_zone text;
+  v_rule jsonb;
+  v_guards jsonb;
+  v_guard jsonb;
+  v_slot lenses.schedule_slots;
+  v_ledger jsonb;
+  v_moved timestamptz[];
+  v_next timestamptz;
+  v_is_slot boolean;
+  v_is_in_window boolean;
+  v_verdict text;
+  v_because text;
+  v_unmet text;
+begin
+  select s.* into v_schedule from lenses.workflow_schedules as s where s.id = p_schedule_id;
+  if not found then
+    return null;
+  elsif p_at is null then
+    raise exception 'p_at is missing'
+      using errcode = '22023', hint = 'Give the minute to explain, such as 2026-11-26 08:30-05.';
+  end if;
+  perform lenses.fn_check_instant(p_at, 'p_at');
+  v_zone := case when v_schedule.cron_expr is null then 'UTC' else v_schedule.timezone end;
+  v_is_slot := coalesce(lenses.fn_next_slot(
+    v_schedule.cron_spec, v_schedule.timezone, v_schedule.interval_ms, v_schedule.created_at,
+    null, null, v_at - interval '1 microsecond') < v_at + interval '1 minute', false);
+  if v_schedule.interval_ms is not null then
+    v_is_slot := coalesce(lenses.fn_next_slot(
+      v_schedule.cron_spec, v_schedule.timezone, v_schedule.interval_ms, v_schedule.created_at,
+      v_schedule.start_at, null, v_at - interval '1 microsecond') < v_at + interval '1 minute',
+      false);
+  end if;
+  v_is_in_window := (v_schedule.start_at is null or v_schedule.start_at < v_at + interval '1 minute')
+    and (v_schedule.end_at is null or v_schedule.end_at >= v_at);
+  v_rule := jsonb_build_object(
+    'type', v_schedule.schedule_type,
+    'expression', coalesce(
+      v_schedule.cron_expr, lenses.fn_interval_period(v_schedule.interval_ms),
+      v_schedule.run_at::text),
+    'timezone', v_zone,
+    'wall_time', to_char(v_at at time zone v_zone, 'Dy YYYY-MM-DD HH24:MI'),
+    'is_slot', v_is_slot)
+    || case when v_schedule.cron_expr is null then '{}'
+      else lenses.fn_explain_cron(v_schedule.cron_expr, v_zone, v_at) end;
+
+  select l.* into v_slot
+  from lenses.schedule_slots as l
+  where l.schedule_id = v_schedule.id and l.run_at < v_at + interval '1 minute'
+    and l.run_at_last >= v_at
+  order by (l.run_id is not null) desc, l.created_at desc
+  limit 1;
+  if found then
+    v_ledger := jsonb_strip_nulls(jsonb_build_object(
+      'status', v_slot.status, 'reason', v_slot.reason, 'run_id', v_slot.run_id,
+      'slot', v_slot.run_at, 'slot_count', v_slot.slot_count, 'recorded_at', v_slot.created_at));
+  end if;
+  if v_is_slot and v_is_in_window then
+    v_guards := lenses.fn_explain_guards(v_schedule, v_at, now());
+    select g.guard into v_guard
+    from jsonb_array_elements(v_guards) with ordinality as g (guard, place)
+    where not (g.guard ->> 'is_met')::boolean
+    order by g.place
+    limit 1;
+    v_moved := lenses.fn_cron_moved_from(v_schedule.cron_spec, v_zone, v_at);
+  end if;
+  select string_agg(format('%s wants %s, it is %s', f ->> 'field', f ->> 'wants', f ->> 'value'),
+    '; ' order by place)
+  into v_unmet
+  from jsonb_array_elements(v_rule -> 'fields') with ordinality as x (f, place)
+  where not (f ->> 'is_met')::boolean
+    and not (f ->> 'field' like 'day of %' and v_rule ->> 'days_joined_by' = 'or' and exists (
+      select from jsonb_array_elements(v_rule -> 'fields') as o (f)
+      where o.f ->> 'field' like 'day of %' and (o.f ->> 'is_met')::boolean));
+
+  v_verdict := case
+    when v_slot.run_id is not null then 'fired'
+    when v_ledger is not null then case v_slot.status
+      when 'SKIPPED' then 'skipped' when 'FAILED' then 'failed' else 'waiting' end
+    when not v_is_slot then 'no_slot'
+    when not v_is_in_window then 'outside_window'
+    when v_at < v_schedule.created_at then 'before_creation'
+    when not v_schedule.is_active then
+      case when v_schedule.paused_at is null then 'disabled' else 'paused' end
+    when v_schedule.next_run_at > v_at then 'not_recorded'
+    when v_schedule.due_at is null then 'finished'
+    when v_guard is not null then
+      case when v_guard ->> 'guard' = 'overlap' and v_schedule.on_overlap = 'queue'
+        then 'would_wait' else 'would_skip' end
+    else 'fires' end;
+  v_because := case v_verdict
+    when 'fired' then format('the slot was dispatched; its run is %s', v_slot.status)
+    when 'skipped' then format('the slot was skipped: %s%s', v_slot.reason, case
+      when v_slot.reason = 'calendar' then ' (' || (v_guards -> 1 ->> 'detail') || ')'
+      when v_slot.slot_count > 1 then format(
+        ', with %s others', v_slot.slot_count - 1) else '' end)
+    when 'failed' then format('the slot was used up by failures: %s', v_slot.reason)
+    when 'waiting' then format('the slot waits: %s', v_slot.reason)
+    when 'no_slot' then coalesce(v_unmet, 'the rule has no slot in this minute')
+    when 'outside_window' then format('the window is %s to %s',
+      coalesce(v_schedule.start_at::text, 'open'), coalesce(v_schedule.end_at::text, 'open'))
+    when 'before_creation' then format('the schedule was created at %s', v_schedule.created_at)
+    when 'disabled' then 'the schedule is not active'
+    when 'paused' then format('the schedule is paused since %s%s', v_schedule.paused_at,
+      coalesce(': ' || v_schedule.pause_note, ''))
+    when 'not_recorded' then format('nothing is recorded of this slot; the next one is %s: the '
+      'schedule was edited, paused or not there when it was due', v_schedule.next_run_at)
+    when 'finished' then 'the schedule has no slot left'
+    when 'would_wait' then format('the slot would wait now: %s', v_guard ->> 'detail')
+    when 'would_skip' then format('the slot would be skipped now: %s (%s)',
+      v_guard ->> 'reason', v_guard ->> 'detail')
+    else 'the rule has a slot in this minute and every guard says yes' end;
+  v_next := lenses.fn_next_slot(
+    v_schedule.cron_spec, v_schedule.timezone, v_schedule.interval_ms, v_schedule.created_at,
+    v_schedule.start_at, v_schedule.end_at, v_at + interval '1 minute - 1 microsecond');
+  return jsonb_build_object(
+    'schedule_id', v_schedule.id,
+    'at', v_at,
+    'verdict', v_verdict,
+    'because', v_because,
+    'rule', v_rule,
+    'clock_change', lenses.fn_explain_clock(v_zone, v_at),
+    'moved_from', to_jsonb(v_moved),
+    'window', jsonb_build_object(
+      'start_at', v_schedule.start_at, 'end_at', v_schedule.end_at, 'is_met', v_is_in_window),
+    'pause', jsonb_build_object(
+      'is_active', v_schedule.is_active, 'paused_at', v_schedule.paused_at,
+      'paused_until', v_schedule.paused_until, 'note', v_schedule.pause_note),
+    'guards', v_guards,
+    'ledger', v_ledger,
+    'slot_before', lenses.fn_previous_slot(v_schedule, v_at),
+    'slot_after', v_next);
+end;
+$$;
+
+comment on function lenses.fn_explain_schedule(uuid, timestamptz) is 'Why a schedule fires, fired or does not in the minute of p_at, as jsonb: verdict (fired, skipped, failed, waiting, no_slot, outside_window, before_creation, disabled, paused, not_recorded, finished, would_wait, would_skip, fires), because (one sentence), rule (type, expression, timezone, wall_time, is_slot and for cron each field with wants, value, is_met), clock_change within a day, moved_from, window, pause, guards as they stand now, ledger (what was recorded), slot_before and slot_after. NULL for an unknown schedule. 22023: p_at is no instant of the years 1970 to 9999.';
