@@ -4,3 +4,5 @@ before insert or update on agents.ai_lensers
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table agents.ai_lensers enable always trigger ai_lensers_instants;

@@ -17,3 +17,5 @@ before insert or update on agents.gateway_cron_runs
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table agents.gateway_cron_runs enable always trigger gateway_cron_runs_instants;

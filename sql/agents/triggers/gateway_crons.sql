@@ -37,3 +37,5 @@ before insert or update on agents.gateway_crons
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table agents.gateway_crons enable always trigger gateway_crons_instants;

@@ -7,3 +7,5 @@ before insert or update on agents.gateways
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table agents.gateways enable always trigger gateways_instants;

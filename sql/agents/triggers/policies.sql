@@ -8,3 +8,5 @@ before insert or update on agents.policies
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table agents.policies enable always trigger policies_instants;

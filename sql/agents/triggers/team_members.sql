@@ -9,3 +9,5 @@ before insert or update on agents.team_members
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table agents.team_members enable always trigger team_members_instants;

@@ -30,3 +30,5 @@ before insert or update on agents.team_runs
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table agents.team_runs enable always trigger team_runs_instants;

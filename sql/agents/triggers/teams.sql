@@ -4,3 +4,5 @@ before insert or update on agents.teams
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table agents.teams enable always trigger teams_instants;

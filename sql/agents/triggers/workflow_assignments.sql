@@ -21,3 +21,5 @@ for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
 alter table agents.workflow_assignments enable always trigger workflow_assignments_check;
+
+alter table agents.workflow_assignments enable always trigger workflow_assignments_instants;

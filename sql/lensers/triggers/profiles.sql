@@ -34,3 +34,5 @@ execute function lensers.tg_profiles_user('owner');
 alter table lensers.profiles enable always trigger profiles_user_owner;
 alter table lensers.profiles enable always trigger profiles_user_other;
 alter table lensers.profiles enable always trigger profiles_user_delete;
+
+alter table lensers.profiles enable always trigger profiles_instants;

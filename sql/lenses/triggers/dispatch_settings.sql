@@ -23,3 +23,5 @@ before insert or update on lenses.dispatch_settings
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table lenses.dispatch_settings enable always trigger dispatch_settings_instants;

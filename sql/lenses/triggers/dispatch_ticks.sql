@@ -9,3 +9,5 @@ before insert or update on lenses.dispatch_ticks
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table lenses.dispatch_ticks enable always trigger dispatch_ticks_instants;

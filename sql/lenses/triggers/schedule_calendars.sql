@@ -37,3 +37,7 @@ before insert or update on lenses.schedule_calendars
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table lenses.schedule_calendars enable always trigger schedule_calendars_referenced;
+
+alter table lenses.schedule_calendars enable always trigger schedule_calendars_instants;

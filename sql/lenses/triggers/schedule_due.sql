@@ -7,3 +7,5 @@ before insert or update on lenses.schedule_due
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table lenses.schedule_due enable always trigger schedule_due_instants;

@@ -130,3 +130,5 @@ before insert or update on lenses.workflow_schedules
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table lenses.workflow_schedules enable always trigger workflow_schedules_instants;

@@ -24,3 +24,5 @@ before insert or update on lenses.workflow_versions
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table lenses.workflow_versions enable always trigger workflow_versions_instants;

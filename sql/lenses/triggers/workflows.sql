@@ -28,3 +28,5 @@ before insert or update on lenses.workflows
 for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
+
+alter table lenses.workflows enable always trigger workflows_instants;

@@ -17,7 +17,7 @@ declare
     'assignee_type', 'assignee_id', 'workflow_assignment_id', 'approval_policy', 'retry_policy',
     'failure_policy', 'queue_policy', 'description', 'schedule_type', 'interval_ms', 'start_at',
     'end_at', 'jitter_ms', 'calendar_id', 'pre_dispatch_condition', 'inputs_rotation',
-    'workflow_version'
+    'workflow_version', 'name', 'run_at', 'on_holiday'
   ];
   c_form constant text := 'A definition is like '
     '{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"from": "a", "to": "b"}]}.';
@@ -142,12 +142,14 @@ begin
     end if;
     if coalesce(jsonb_typeof(v_value -> 'cron_expr'), 'null') not in ('string', 'null')
       or coalesce(jsonb_typeof(v_value -> 'interval_ms'), 'null') not in ('number', 'null')
-      or coalesce(v_value ->> 'cron_expr', v_value ->> 'interval_ms') is null
+      or coalesce(jsonb_typeof(v_value -> 'run_at'), 'null') not in ('string', 'null')
+      or coalesce(
+        v_value ->> 'cron_expr', v_value ->> 'interval_ms', v_value ->> 'run_at') is null
     then
       raise exception using errcode = '22023',
         message = format('definition: trigger "%s" has no time', left(v_value ->> 'id', 60)),
         detail = format('It is %s.', left(v_value::text, 200)),
-        hint = 'Give "cron_expr", a string, or "interval_ms", a number.';
+        hint = 'Give "cron_expr", a string, or "interval_ms", a number, or "run_at", an instant.';
     end if;
   end loop;
 end;
