@@ -49,7 +49,7 @@ begin
       select jsonb_object_agg(k.key, null::text) as dropped
       from jsonb_object_keys(o.value) as k (key)
       where not t.value ? k.key
-        and k.key not in ('is_active', 'schedule_type', 'cron_expr', 'interval_ms')
+        and k.key not in ('is_active', 'schedule_type', 'cron_expr', 'interval_ms', 'run_at')
     ) as d
     order by t.id
   loop
