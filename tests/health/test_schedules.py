@@ -244,7 +244,7 @@ def test_a_clock_that_was_ahead_is_forgotten_once_it_is_right(
     ticking()
     lines = health(code=0)
     assert lines.check("worker")["label"] == "ok"
-    assert lines.of(schedule) == {}
+    assert not {"PARKED", "MISSED"} & set(lines.of(schedule))
 
 
 def test_a_workflow_that_is_gone(

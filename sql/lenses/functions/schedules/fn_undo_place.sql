@@ -49,6 +49,10 @@ begin
   end if;
   p_schedule := lenses.fn_place_schedule(
     p_schedule, greatest(v_first - interval '1 microsecond', p_from), p_now);
+  if p_schedule.last_dispatch_status = 'skipped_missed' then
+    p_schedule.last_dispatch_status := case
+      when p_schedule.last_run_at is not null then 'dispatched' end;
+  end if;
   if p_schedule.next_run_at <= p_now then
     p_schedule.seen_until := p_schedule.next_run_at;
   end if;
