@@ -180,3 +180,4 @@ def test_purged_history_never_reopens_a_slot(house: House) -> None:
     assert house.tick(at(0) + timedelta(seconds=10)) == 0
     assert house.tick(at(0) - timedelta(seconds=5)) == 0
     assert house.slots(schedule) == []
+    house.db.execute("select lenses.fn_recount()")

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- Moves runs whose available_at has come to the queue of those that may start at once (available_at
--- NULL), those first whose time came first; returns how many. A claim takes them without: this is
--- for many at once, of which a claim looks at a thousand. It waits for nobody.
+-- NULL), those first whose time came first; returns how many. Only where there are more than the
+-- thousand that a claim looks at: those it takes without. It waits for nobody.
 create or replace function lenses.fn_ready_runs(p_now timestamptz, p_limit integer)
 returns integer
 language plpgsql
@@ -13,6 +13,13 @@ as $$
 declare
   v_count integer;
 begin
+  if not exists (
+    select from lenses.workflow_runs as r
+    where r.status = 'pending' and r.available_at <= p_now
+    offset 1000
+  ) then
+    return 0;
+  end if;
   with due as materialized (
     select r.id
     from lenses.workflow_runs as r
