@@ -89,7 +89,7 @@ def test_the_owner_makes_no_row_of_anothers(table: str, rooms: Database) -> None
     row = rooms.value(
         f"select to_jsonb(t) from {table} as t where {column} = %s limit 1", [BOB.lenser]
     )
-    rooms.execute("set local session_replication_role = replica")  # the policy itself answers
+    rooms.execute(f"alter table {table} disable trigger user")  # the policy itself answers
     with (
         pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"),
         acting(rooms, "lf_sql_owner", ALICE.claims),
