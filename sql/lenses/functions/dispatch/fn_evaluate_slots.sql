@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- The one judge of slots: tick, preview, backfill and run-now ask here. Set-wise; writes nothing.
 -- p_mode: tick; preview (looks at runs as they are now, in every row); backfill (no overlap guard);
--- manual (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs themselves. Guards in their order, the first that says no names the
+-- manual (slot NULL: guards 0, 3 and 5 only).
+-- Only a preview gets the inputs themselves. Guards in their order, the first that says no names the
 -- reason; a condition is asked once a schedule, and only where the guards before it let a slot pass.
 -- The planner settings keep the plan to index look-ups, however its estimates fall.
 create or replace function lenses.fn_evaluate_slots(
