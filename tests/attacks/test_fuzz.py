@@ -23,6 +23,7 @@ DECLARED = {
     "23503": "a calendar that is attached is not deleted",
     "23505": "there already",
     "53400": "as many as a lenser may have",
+    "23502": "an operator's call without the name that its row is kept under",
 }
 A_CALL = 30_000  # ms, on a machine that does other things; what took more than a second is counted
 TOGETHER = 20
@@ -97,6 +98,19 @@ def test_some_calls(role: str, besieged: Database) -> None:
 @pytest.mark.parametrize("role", ["authenticated", "service_role"])
 def test_twenty_thousand_calls(role: str, besieged: Database) -> None:
     besiege(besieged, role, 1000 if role == "authenticated" else 250)
+
+
+@pytest.mark.parametrize("instant", ["infinity", "-infinity"])
+def test_no_instant_has_no_key(instant: str, besieged: Database) -> None:
+    key = "select lenses.fn_slot_key(%s, %s)"
+    with acting(besieged, "authenticated", ALICE.claims):
+        assert besieged.value(key, [ALICE.schedule, instant]) is None
+
+
+def test_a_tick_of_nobody_is_refused(besieged: Database) -> None:
+    refused = pytest.raises(psycopg.errors.InvalidParameterValue, match="p_driver is missing")
+    with refused, acting(besieged, "service_role"):
+        besieged.execute("select lenses.fn_tick_begin(null)")
 
 
 def test_every_function_is_called(besieged: Database) -> None:
