@@ -61,7 +61,8 @@ begin
     is_batch_next = v_parts = '{}' and v_again <> '{}',
     part_limit = v_tick.part_limit,
     note = nullif(left(concat_ws('; ', t.note, v_note), 2000), '')
-  where t.id = p_tick_id and (t.parts, t.parts_again) is distinct from (v_parts, v_again);
+  where t.id = p_tick_id
+    and (v_note is not null or (t.parts, t.parts_again) is distinct from (v_parts, v_again));
   return v_done > 0 or v_note is not null;
 end
 $$;
