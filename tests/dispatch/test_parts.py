@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
 
 import psycopg
@@ -113,12 +114,16 @@ def test_each_tenants_gateway_crons_are_in_the_first_piece(house: House) -> None
 @pytest.mark.parametrize("status", ["running", "pending_approval"])
 def test_each_tenants_expired_runs_are_in_the_first_piece(house: House, status: str) -> None:
     small = make_tenant(house.db)
+    policies = {
+        "retry_policy": {"maxRetries": 0},
+        "approval_policy": {"requiresApproval": status == "pending_approval"},
+    }
     for tenant, count in ((make_tenant(house.db), 30), (small, 4)):
         house.db.execute(
             "insert into lenses.workflow_runs (workflow_id, policies, approval_expires_at, status) "
             "select %s, %s, %s, %s from generate_series(1, %s)",
             [
-                house.make_workflow(tenant), '{"retry_policy": {"maxRetries": 0}}',
+                house.make_workflow(tenant), json.dumps(policies),
                 at(1) if status == "pending_approval" else None,
                 "pending" if status == "running" else status, count,
             ],
@@ -198,8 +203,8 @@ def test_a_batch_that_a_statement_timeout_cuts_off_is_halved(house: House) -> No
     ) == limit * 2  # fmt: skip
 
 
-@pytest.mark.parametrize("state", ["P0001", "40P01", "53100", "55P03"])
-def test_a_part_that_fails_stops_no_other(house: House, state: str) -> None:
+@pytest.mark.parametrize("code", ["P0001", "40P01", "53100", "55P03"])
+def test_a_part_that_fails_stops_no_other(house: House, code: str) -> None:
     due = now(house)
     crons(house, 3, due)
     pauses(house, 3, due - timedelta(minutes=1))
@@ -207,13 +212,13 @@ def test_a_part_that_fails_stops_no_other(house: House, state: str) -> None:
     house.db.execute(
         "create or replace function lenses.fn_reap_runs(p_now timestamptz, p_limit integer default 1000) "
         "returns integer language plpgsql set search_path = pg_catalog, pg_temp as "
-        f"$$ begin raise exception 'broken' using errcode = '{state}'; end $$"
+        f"$$ begin raise exception 'broken' using errcode = '{code}'; end $$"
     )
     house.db.execute("call lenses.sp_dispatch_tick()")
     assert house.slots(schedule) == [due]
     assert left(house) == 0
     assert house.db.value("select count(*) from agents.gateway_cron_runs") == 3
-    assert f"{state} broken" in house.db.value("select note from lenses.dispatch_ticks")
+    assert f"{code} broken" in house.db.value("select note from lenses.dispatch_ticks")
 
 
 def test_a_cancelled_tick_stops(house: House) -> None:
