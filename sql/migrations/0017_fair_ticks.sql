@@ -12,6 +12,8 @@ alter table lenses.dispatch_ticks
   add column part_limit integer,
   add column batch_limit integer;
 
+comment on column lenses.dispatch_settings.missed_grace is 'A slot is late if its due time is more than this before the first tick that ran at all after it.';
+
 comment on column lenses.dispatch_ticks.silent_since is 'Start of the newest tick before this one, where that is more than missed_grace earlier (1970: there was none); NULL: no such gap. What fell due in it, the grace before this tick apart, is late.';
 comment on column lenses.dispatch_ticks.passes is 'Batches that this tick, and those before it that were cut off, have handled since nothing was left.';
 comment on column lenses.dispatch_ticks.fresh_turns is 'Lensers who are owed a turn, in order, while more schedules are due on time than one batch takes.';
