@@ -120,7 +120,12 @@ def test_the_line_is_forgotten_at_the_end_of_a_tick(house: House) -> None:
 
 def backlog(**more: object) -> dict[str, object]:
     return {
-        "queue_policy": {"mode": "parallel", "onMissed": "backfill", "maxBackfill": 100_000, **more},
+        "queue_policy": {
+            "mode": "parallel",
+            "onMissed": "backfill",
+            "maxBackfill": 100_000,
+            **more,
+        },
         "start_at": MONDAY - timedelta(days=3),
     }
 

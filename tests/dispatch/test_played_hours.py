@@ -95,7 +95,7 @@ def test_nothing_on_time_is_lost_doubled_or_kept_from_its_share(house: House, se
     while house.tick(at(end) + timedelta(seconds=2)):
         pass
     for schedule, every in schedules.items():
-        slots = [m for m in range(0, end + 1, every)]
+        slots = list(range(0, end + 1, every))
         on_time = [
             at(m) for m in slots
             if timedelta(minutes=min(c for c in came if c >= m) - m, seconds=2)
