@@ -29,15 +29,16 @@ declare
   v_kind text;
   v_kinds text[];
   v_picked record;
-  v_taken integer;
+  v_taken integer := 0;
   v_chunk record;
 begin
   select t.passes into v_passes from lenses.dispatch_ticks as t where t.id = p_tick_id;
   v_late_until := lenses.fn_late_until(
     p_now, (select d.missed_grace from lenses.dispatch_settings as d));
-  v_kinds := case v_passes % 8
-    when 3 then array['conditional', 'fresh', 'late']
-    when 7 then array['late', 'fresh', 'conditional']
+  v_kinds := case
+    when not exists (select from lenses.schedule_due as d where d.due_at <= p_now) then '{}'
+    when v_passes % 8 = 3 then array['conditional', 'fresh', 'late']
+    when v_passes % 8 = 7 then array['late', 'fresh', 'conditional']
     else array['fresh', 'conditional', 'late'] end;
   foreach v_kind in array v_kinds loop
     v_picked := lenses.fn_pick_due(
@@ -53,6 +54,9 @@ begin
   update lenses.dispatch_ticks as t
   set passes = case when v_taken > 0 then t.passes + 1 else 0 end
   where t.id = p_tick_id and (v_taken > 0 or t.passes > 0);
+  if v_taken = 0 then
+    return 0;
+  end if;
 
   for v_chunk in
     select c.*
