@@ -67,6 +67,7 @@ from (
 ) as q
 where q.id = d.schedule_id and (q.has_condition or q.is_backlog or q.input_bytes > 2);
 
+-- The new ones take the same calls: a session that is in the middle of the old code goes on with them.
 drop function if exists lenses.fn_tick_housekeeping(bigint, timestamptz);
 drop function if exists lenses.fn_end_pauses(timestamptz);
 drop function if exists lenses.fn_reap_runs(timestamptz);

@@ -8,7 +8,7 @@
 create or replace function lenses.fn_tick_housekeeping(
   p_tick_id bigint,
   p_now timestamptz,
-  p_limit integer
+  p_limit integer default 1000
 )
 returns boolean
 language plpgsql
