@@ -288,9 +288,10 @@ def test_the_future_is_undone_in_parts(house: House) -> None:
     house.tick(at(100))
     ids = "select array_agg(id) from lenses.dispatch_ticks where started_at > %s"
     house.db.execute(
-        "create or replace function lenses.fn_keep_alive(p_tick_id bigint, p_now timestamptz) "
-        "returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as "
-        "$$ begin perform lenses.fn_undo_future(p_tick_id, p_now, 1); end $$"
+        "create or replace function lenses.fn_keep_alive("
+        "p_tick_id bigint, p_now timestamptz, p_limit integer) returns integer "
+        "language plpgsql security definer set search_path = pg_catalog, pg_temp as "
+        "$$ begin return lenses.fn_undo_future(p_tick_id, p_now, 1); end $$"
     )
     house.play(at(2), at(12))
     assert house.db.value(ids + " and undone_at is null", [at(20)]) is None

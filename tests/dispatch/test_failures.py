@@ -173,7 +173,8 @@ def test_a_zone_that_has_left_the_server(house: House) -> None:
 def test_housekeeping_that_fails_holds_up_no_schedule(house: House) -> None:
     schedule = house.make_schedule("0 9 * * *")
     house.db.execute(
-        "create or replace function lenses.fn_end_pauses(p_now timestamptz) returns integer "
+        "create or replace function lenses.fn_end_pauses(p_now timestamptz, p_limit integer default 1000) "
+        "returns integer "
         "language plpgsql set search_path = pg_catalog, pg_temp as "
         "$$ begin raise exception 'broken'; end $$"
     )

@@ -74,7 +74,8 @@ on lenses.workflow_schedules
 for each row
 when (
   (old.dispatch_seq = new.dispatch_seq or current_user <> 'lf_sql_engine')
-  and old.due_at is distinct from new.due_at
+  and (old.due_at, old.pre_dispatch_condition, old.inputs_template, old.inputs_rotation)
+  is distinct from (new.due_at, new.pre_dispatch_condition, new.inputs_template, new.inputs_rotation)
 )
 execute function lenses.tg_workflow_schedules_due();
 

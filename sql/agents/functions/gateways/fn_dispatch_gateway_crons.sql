@@ -1,10 +1,14 @@
 -- owner: lf_sql_engine
 -- The gateways' part of a tick, by p_now: reaps expired leases, then turns due crons into one run
--- each, for the newest slot, whatever was missed. Rows that someone holds are left for the next
--- tick, never waited for; locks are taken cron before run. Set-wise; where the set fails, row by
--- row, as are rows that failed before, so that a bad row costs only itself. One whose next slot
--- cannot be computed rests (next_run_at NULL) until it is saved again.
-create or replace function agents.fn_dispatch_gateway_crons(p_now timestamptz)
+-- each, for the newest slot, whatever was missed; p_limit at most, each lenser's first ones first.
+-- Rows that someone holds are left for the next tick, never waited for; locks are taken cron before
+-- run. Set-wise; where the set fails, row by row, as are rows that failed before, so that a bad row
+-- costs only itself. One whose next slot cannot be computed rests (next_run_at NULL) until it is
+-- saved again.
+create or replace function agents.fn_dispatch_gateway_crons(
+  p_now timestamptz,
+  p_limit integer default 1000
+)
 returns integer
 language plpgsql
 volatile
@@ -18,18 +22,35 @@ declare
   v_runs integer := 0;
   v_is_rest boolean;
 begin
-  perform agents.fn_reap_gateway_cron_runs(p_now);
+  perform agents.fn_reap_gateway_cron_runs(p_now, p_limit);
 
   select array_agg(d.id) filter (where d.last_status is distinct from 'dispatch_failed'),
     coalesce(array_agg(d.id) filter (where d.last_status = 'dispatch_failed'), '{}')
   into v_ids, v_suspect_ids
   from (
+    with due as materialized (
+      select q.id, q.turn, q.next_run_at
+      from (
+        select o.id, o.next_run_at,
+          row_number() over (partition by o.lenser_id order by o.next_run_at) as turn
+        from (
+          select c.id, c.lenser_id, c.next_run_at
+          from agents.gateway_crons c
+          where c.is_active and c.next_run_at <= p_now
+          order by c.next_run_at
+          limit p_limit * 50
+        ) o
+      ) q
+      order by q.turn, q.next_run_at
+      limit p_limit
+    )
+
     select c.id, c.last_status
-    from agents.gateway_crons c
+    from due d
+    join agents.gateway_crons c on c.id = d.id
     join agents.gateways g on g.id = c.gateway_id and g.lenser_id = c.lenser_id
     where c.is_active and c.next_run_at <= p_now
-    order by c.next_run_at
-    limit 10000
+    order by d.turn, d.next_run_at
     for no key update of c skip locked
     for key share of g skip locked
   ) d;
@@ -64,7 +85,7 @@ begin
 end;
 $$;
 
-comment on function agents.fn_dispatch_gateway_crons(timestamptz) is
+comment on function agents.fn_dispatch_gateway_crons(timestamptz, integer) is
   'Turns due gateway crons into agents.gateway_cron_runs, one each for the newest slot at or '
   'before p_now, and reaps expired leases. Returns the runs inserted. Called by the tick; at most '
-  '10,000 crons a call, the longest due first.';
+  'p_limit crons a call.';

@@ -60,7 +60,9 @@ begin
       r.run_id as last_run_id,
       case when u.waiting_slot is null then p.seen_until
         else greatest(p.seen_until, u.waiting_slot) end as seen_until,
-      p.missed,
+      nullif(
+        p.missed * tstzmultirange(tstzrange(coalesce(u.waiting_slot, p.next_slot), null)), '{}'
+      ) as missed,
       p.dropped,
       case when u.last_available_at is null then p.spread_next_at
         else u.last_available_at + p.spread_step end as spread_next_at,
@@ -73,7 +75,7 @@ begin
 
   due as (
     update lenses.schedule_due as x
-    set due_at = m.due_at
+    set due_at = m.due_at, is_backlog = m.missed is not null
     from moved as m
     where x.schedule_id = m.schedule_id
   )
@@ -96,15 +98,12 @@ begin
     tick_id = p_tick_id,
     seen_until = case when m.seen_until >= m.next_run_at then m.seen_until end,
     missed_before = null,
-    missed_override = case when b.missed is not null then s.missed_override end,
-    missed = b.missed,
+    missed_override = case when m.missed is not null then s.missed_override end,
+    missed = m.missed,
     dropped = nullif(m.dropped * tstzmultirange(tstzrange(m.next_run_at, null)), '{}'),
-    spread_next_at = case when b.missed is not null then m.spread_next_at end,
-    spread_step = case when b.missed is not null then m.spread_step end
+    spread_next_at = case when m.missed is not null then m.spread_next_at end,
+    spread_step = case when m.missed is not null then m.spread_step end
   from moved as m
-  cross join lateral (
-    select nullif(m.missed * tstzmultirange(tstzrange(m.next_run_at, null)), '{}') as missed
-  ) as b
   where s.id = m.schedule_id;
 end
 $$;

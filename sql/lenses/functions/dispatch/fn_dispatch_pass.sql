@@ -2,10 +2,11 @@
 -- One batch of a tick: takes up to p_limit due schedules by the due index and handles all that is due of
 -- them, the caps apart; what this tick has taken it does not take again. Returns how many it took; 0
 -- when nothing is left.
--- Locks: due row and schedule row, both or neither, SKIP LOCKED: it never waits for a user, and a
--- user's change of the same moment stands. Schedules with nothing late come first, without
--- conditions before those with (a slow signal delays its like only); both others come in smaller
--- batches, since each schedule may hold many slots or ask many questions.
+-- Schedules on time come before those with late slots, without conditions before those with (a slow
+-- signal delays its like only); both others come in smaller batches, since each schedule may hold
+-- many slots or ask many questions. But one batch in eight is theirs first, counted over ticks that
+-- are cut off, so that neither kind starves.
+-- It never waits for a user, and a user's change of the same moment stands.
 -- The planner settings hold for all that is done below: a batch is look-ups by key, and must stay so
 -- whatever the statistics say of the moment.
 create or replace function lenses.fn_dispatch_pass(
@@ -23,44 +24,47 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  v_settings lenses.dispatch_settings;
-  v_fresh_from timestamptz;
-  v_phase text;
-  v_ids uuid[];
-  v_left uuid[];
+  v_late_until timestamptz;
+  v_passes integer;
+  v_kind text;
+  v_kinds text[];
+  v_picked record;
+  v_taken integer := 0;
+  v_chunk record;
 begin
-  select d.* into v_settings from lenses.dispatch_settings as d;
-  v_fresh_from := p_now - v_settings.missed_grace;
-  foreach v_phase in array array['fresh', 'conditional', 'late'] loop
-    v_ids := array(
-      select d.schedule_id
-      from lenses.schedule_due as d
-      inner join lenses.workflow_schedules as s on s.id = d.schedule_id
-      where d.due_at between
-        case when v_phase = 'late' then '-infinity' else v_fresh_from end
-        and case when v_phase = 'late' then v_fresh_from else p_now end
-        and s.is_active
-        and (v_phase = 'late'
-          or (s.pre_dispatch_condition is not null) = (v_phase = 'conditional'))
-        and s.tick_id is distinct from p_tick_id
-      order by d.due_at
-      limit case when v_phase = 'fresh' then p_limit else greatest(p_limit / 10, 1) end
-      for no key update of d, s skip locked);
-    exit when cardinality(v_ids) > 0;
+  select t.passes into v_passes from lenses.dispatch_ticks as t where t.id = p_tick_id;
+  v_late_until := lenses.fn_late_until(
+    p_now, (select d.missed_grace from lenses.dispatch_settings as d));
+  v_kinds := case
+    when not exists (select from lenses.schedule_due as d where d.due_at <= p_now) then '{}'
+    when v_passes % 8 = 3 then array['conditional', 'fresh', 'late']
+    when v_passes % 8 = 7 then array['late', 'fresh', 'conditional']
+    else array['fresh', 'conditional', 'late'] end;
+  foreach v_kind in array v_kinds loop
+    v_picked := lenses.fn_pick_due(
+      p_tick_id, p_now, v_late_until, v_kind,
+      case
+        when v_kind = 'fresh' then p_limit
+        -- Before those on time: about as many slots as a batch of theirs.
+        when v_kind = 'late' and v_kind = v_kinds[1] then greatest(p_limit / p_max_catchup, 1)
+        else greatest(p_limit / 10, 1) end);
+    v_taken := coalesce(cardinality(v_picked.schedule_ids), 0);
+    exit when v_taken > 0;
   end loop;
+  update lenses.dispatch_ticks as t
+  set passes = case when v_taken > 0 then t.passes + 1 else 0 end
+  where t.id = p_tick_id and (v_taken > 0 or t.passes > 0);
+  if v_taken = 0 then
+    return 0;
+  end if;
 
-  -- Each round handles at least a slot of each schedule that is left, so these are enough.
-  v_left := v_ids;
-  for v_round in 1 .. p_max_catchup loop
-    exit when cardinality(v_left) = 0;
-    perform lenses.fn_dispatch_isolating(
-      v_left, p_tick_id, p_now, p_max_catchup, p_max_catchup);
-    v_left := array(
-      select s.id
-      from lenses.workflow_schedules as s
-      where s.id = any (v_left) and s.due_at <= p_now
-        and s.tick_id = p_tick_id and s.tick_slots < p_max_catchup);
+  for v_chunk in
+    select c.*
+    from lenses.fn_batch_chunks(v_picked.schedule_ids, v_picked.input_bytes, p_limit) as c
+  loop
+    perform lenses.fn_dispatch_chunk(
+      v_chunk.schedule_ids, p_tick_id, p_now, least(v_chunk.slots, p_max_catchup), p_max_catchup);
   end loop;
-  return cardinality(v_ids);
+  return v_taken;
 end
 $$;

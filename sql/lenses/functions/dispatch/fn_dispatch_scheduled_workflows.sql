@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
 -- One whole tick in one transaction, at p_now. For tests and operators at the psql prompt: no role that a
--- request can become may choose the clock.
+-- request can become may choose the clock. Under a statement timeout it ends after half of that, so
+-- that what it did stays; the next call goes on.
 create or replace function lenses.fn_dispatch_scheduled_workflows(
   p_now timestamptz default null,
   p_limit integer default null
@@ -13,6 +14,8 @@ as $$
 declare
   v_now timestamptz := coalesce(p_now, clock_timestamp());
   v_settings lenses.dispatch_settings;
+  v_stop_at timestamptz := statement_timestamp() + nullif(
+    current_setting('statement_timeout')::interval, interval '0') / 2;
   v_tick_id bigint;
   v_taken integer;
   v_left integer := p_limit;
@@ -31,14 +34,18 @@ begin
   if v_tick_id is null then
     return 0;
   end if;
+  while not coalesce(clock_timestamp() >= v_stop_at, false)
+    and lenses.fn_tick_housekeeping(v_tick_id, v_now, 1000) loop
+  end loop;
   loop
     v_taken := lenses.fn_dispatch_pass(
       v_tick_id, v_now, least(v_settings.batch_size, v_left), v_settings.max_catchup_per_tick);
     v_left := v_left - v_taken;
-    exit when v_taken = 0 or v_left <= 0;
+    exit when v_taken = 0 or v_left <= 0 or clock_timestamp() >= v_stop_at;
   end loop;
   update lenses.dispatch_ticks as t
-  set finished_at = coalesce(p_now, clock_timestamp())
+  set finished_at = coalesce(p_now, clock_timestamp()),
+    fresh_turns = null, conditional_turns = null, late_turns = null
   where t.id = v_tick_id
   returning t.dispatched into v_dispatched;
   return v_dispatched;

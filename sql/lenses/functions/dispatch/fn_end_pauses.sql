@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
--- Ends the pauses whose end has come by p_now. What passed before the end is late (missed_before), the
--- slot at the end itself is on time. A schedule that cannot be resumed (its workflow has grown a cycle)
--- stays paused without an end, with the reason as note.
-create or replace function lenses.fn_end_pauses(p_now timestamptz)
+-- Ends pauses whose end has come by p_now, p_limit at most, each lenser's first ones first; returns how
+-- many. What passed before the end is late (missed_before), the slot at the end itself is on time. A
+-- schedule that cannot be resumed (its workflow has grown a cycle) stays paused without an end, with
+-- the reason as note.
+create or replace function lenses.fn_end_pauses(p_now timestamptz, p_limit integer default 1000)
 returns integer
 language plpgsql
 security definer
@@ -14,10 +15,27 @@ declare
   v_error text;
 begin
   for v_id in
-    select s.id from lenses.workflow_schedules as s
+    with over as materialized (
+      select
+        o.id,
+        o.paused_until,
+        row_number() over (partition by o.lenser_id order by o.paused_until) as turn
+      from (
+        select s.id, s.lenser_id, s.paused_until
+        from lenses.workflow_schedules as s
+        where s.paused_until <= p_now and not s.is_active
+        order by s.paused_until
+        limit p_limit * 50
+      ) as o
+    )
+
+    select s.id
+    from over as o
+    inner join lenses.workflow_schedules as s on s.id = o.id
     where s.paused_until <= p_now and not s.is_active
-    order by s.paused_until
-    for no key update skip locked
+    order by o.turn, o.paused_until
+    limit p_limit
+    for no key update of s skip locked
   loop
     begin
       update lenses.workflow_schedules as s
@@ -35,6 +53,7 @@ begin
           pause_note = left(format('not resumed at %s: %s', s.paused_until, v_error), 2000),
           last_error_at = p_now, last_error_message = left(v_error, 1000)
         where s.id = v_id;
+        v_ended := v_ended + 1;
       exception when others or assert_failure then
         if lenses.fn_is_server_error(sqlstate) then
           raise;

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- The plans of due schedules; p_cap: slots a schedule now, p_max_catchup: in the whole tick. One slot
--- that is due on time, with nothing behind it and nothing remembered, is the rule and is planned in
+-- that is on time, with nothing behind it and nothing remembered, is the rule and is planned in
 -- the query; all else goes through lenses.fn_plan_slots.
 create or replace function lenses.fn_plan_due(
   p_schedule_ids uuid[],
@@ -18,8 +18,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings lenses.dispatch_settings;
+  v_late_until timestamptz;
 begin
   select d.* into v_settings from lenses.dispatch_settings as d;
+  v_late_until := lenses.fn_late_until(p_now, v_settings.missed_grace);
   if p_is_zone_lost then
     return array(
       select row(
@@ -32,8 +34,13 @@ begin
         case when x.is_dropped then s.next_run_at end, null, null)::lenses.slot_plan
       from lenses.workflow_schedules as s
       cross join lateral (
-        select s.seen_until is null and s.next_run_at < p_now - v_settings.missed_grace
-          and coalesce(s.on_missed, v_settings.default_on_missed) = 'skip' as is_dropped
+        select s.seen_until is null
+          and coalesce(s.on_missed, v_settings.default_on_missed) = 'skip'
+          and exists (
+            select
+            from lenses.fn_late_windows(s.next_run_at, p_now, v_settings.missed_grace) as w
+            where w.from_at < s.next_run_at
+          ) as is_dropped
       ) as x
       where s.id = any (p_schedule_ids));
   end if;
@@ -77,7 +84,8 @@ begin
         cross join lateral (
           select s.seen_until is null and s.missed is null and s.dropped is null
             and s.missed_before is null and s.due_at <= p_now
-            and s.due_at >= p_now - v_settings.missed_grace
+            and s.due_at >= v_late_until
+            and s.due_at >= s.created_at - v_settings.missed_grace
             and (s.jitter_ms > 0 or s.due_at = s.next_run_at) as is_plain
         ) as x
         where s.id = any (p_schedule_ids)

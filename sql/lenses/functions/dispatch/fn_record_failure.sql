@@ -74,7 +74,7 @@ begin
   where s.id = p_schedule_id;
 
   update lenses.schedule_due as x
-  set due_at = s.due_at
+  set due_at = s.due_at, is_backlog = s.missed is not null
   from lenses.workflow_schedules as s
   where s.id = p_schedule_id and x.schedule_id = s.id;
 

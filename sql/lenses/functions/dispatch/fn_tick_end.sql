@@ -7,7 +7,8 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 update lenses.dispatch_ticks as t
-set finished_at = clock_timestamp(), note = nullif(left(concat_ws('; ', t.note, p_note), 2000), '')
+set finished_at = clock_timestamp(), note = nullif(left(concat_ws('; ', t.note, p_note), 2000), ''),
+  fresh_turns = null, conditional_turns = null, late_turns = null
 where t.id = p_tick_id and t.finished_at is null
 returning t.*
 $$;

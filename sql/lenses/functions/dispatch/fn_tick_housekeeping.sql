@@ -1,59 +1,71 @@
 -- owner: lf_sql_engine
--- What a tick does before the schedules: revives what would fall silent, reaps expired leases and
--- approvals, queues runs whose time has come, ends pauses whose end has come, and dispatches gateway
--- crons. A part that fails is noted on the tick and holds up no other.
-create or replace function lenses.fn_tick_housekeeping(p_tick_id bigint, p_now timestamptz)
-returns void
+-- What a tick does beside the schedules, in pieces of p_limit rows at most: revives what would fall
+-- silent, reaps expired leases and approvals, queues runs whose time has come, ends pauses whose end
+-- has come, dispatches gateway crons. Does one piece and returns
+-- true; false: nothing is left. The first piece of each part comes before the first batch; what is
+-- left then takes turns with the batches (is_batch_next).
+-- A part that fails, whatever by, is noted on the tick, holds up no other, and is tried again by the
+-- next tick; one that a statement timeout cuts off goes on in smaller pieces, after the others.
+create or replace function lenses.fn_tick_housekeeping(
+  p_tick_id bigint,
+  p_now timestamptz,
+  p_limit integer default 1000
+)
+returns boolean
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 declare
+  v_tick lenses.dispatch_ticks;
+  v_parts text[];
+  v_again text[];
+  v_part text;
+  v_limit integer;
+  v_done integer := 0;
   v_note text;
 begin
-  begin
-    perform lenses.fn_keep_alive(p_tick_id, p_now);
-  exception when others or assert_failure then
-    if lenses.fn_is_server_error(sqlstate) then
-      raise;
+  select t.* into v_tick from lenses.dispatch_ticks as t where t.id = p_tick_id;
+  v_parts := coalesce(
+    v_tick.parts, array[
+      'reviving schedules', 'reaping runs', 'queueing runs', 'ending pauses', 'gateway leases',
+      'gateway crons']);
+  v_again := v_tick.parts_again;
+  v_limit := least(p_limit, v_tick.part_limit);
+  while v_done = 0 and v_note is null and v_parts || v_again <> '{}' loop
+    v_part := (v_parts || v_again)[1];
+    begin
+      v_done := lenses.fn_housekeeping_part(v_part, p_tick_id, p_now, v_limit);
+    exception
+      when query_canceled then
+        if not lenses.fn_is_timed_out() then
+          raise;
+        end if;
+        v_note := format('%s was cut off: %s %s', v_part, sqlstate, sqlerrm);
+        v_tick.part_limit := greatest(v_limit / 2, 1);
+      when others or assert_failure then
+        v_note := format('%s failed: %s %s', v_part, sqlstate, sqlerrm);
+    end;
+    v_again := array_remove(v_again, v_part);
+    if v_done > 0 or v_tick.part_limit < v_limit then
+      v_again := v_again || v_part;
     end if;
-    v_note := concat_ws('; ', v_note, format('reviving failed: %s %s', sqlstate, sqlerrm));
-  end;
-  begin
-    perform lenses.fn_reap_runs(p_now);
-  exception when others or assert_failure then
-    if lenses.fn_is_server_error(sqlstate) then
-      raise;
-    end if;
-    v_note := concat_ws('; ', v_note, format('reaping runs failed: %s %s', sqlstate, sqlerrm));
-  end;
-  begin
-    perform lenses.fn_ready_runs(p_now, 2000);
-  exception when others or assert_failure then
-    if lenses.fn_is_server_error(sqlstate) then
-      raise;
-    end if;
-    v_note := concat_ws('; ', v_note, format('queueing runs failed: %s %s', sqlstate, sqlerrm));
-  end;
-  begin
-    perform lenses.fn_end_pauses(p_now);
-  exception when others or assert_failure then
-    if lenses.fn_is_server_error(sqlstate) then
-      raise;
-    end if;
-    v_note := concat_ws('; ', v_note, format('ending pauses failed: %s %s', sqlstate, sqlerrm));
-  end;
-  begin
-    perform agents.fn_dispatch_gateway_crons(p_now);
-  exception when others or assert_failure then
-    if lenses.fn_is_server_error(sqlstate) then
-      raise;
-    end if;
-    v_note := concat_ws('; ', v_note, format('gateway crons failed: %s %s', sqlstate, sqlerrm));
-  end;
+    v_parts := array_remove(v_parts, v_part);
+  end loop;
   if v_note is not null then
     raise warning 'lf-sql: %', v_note;
-    update lenses.dispatch_ticks as t set note = left(v_note, 2000) where t.id = p_tick_id;
   end if;
+  update lenses.dispatch_ticks as t
+  set
+    parts = v_parts,
+    parts_again = v_again,
+    is_batch_next = v_parts = '{}' and v_again <> '{}',
+    part_limit = v_tick.part_limit,
+    note = nullif(left(concat_ws('; ', t.note, v_note), 2000), '')
+  where t.id = p_tick_id
+    and (v_note is not null or (t.parts, t.parts_again) is distinct from (v_parts, v_again));
+  return v_done > 0 or v_note is not null;
 end
 $$;

@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
 -- By p_now: a running run whose lease has run out has failed with cause timeout; a waiting one
--- whose approval has run out is timed_out. A thousand of each at most, so that a tick stays short;
+-- whose approval has run out is timed_out. p_limit of each at most, each lenser's first ones first;
 -- returns how many, and goes on with the next call. What somebody holds is left for then: it waits
 -- for nobody, so the tick may hold other locks. A loop a run: each has its own policies, and one that
 -- cannot be reaped must not keep the others.
-create or replace function lenses.fn_reap_runs(p_now timestamptz)
+create or replace function lenses.fn_reap_runs(p_now timestamptz, p_limit integer default 1000)
 returns integer
 language plpgsql
 security definer
@@ -17,11 +17,20 @@ declare
 begin
   for v_run in
     with late as materialized (
-      select r.id, r.schedule_id
-      from lenses.workflow_runs as r
-      where r.status = 'running' and r.lease_expires_at <= p_now
-      order by r.lease_expires_at
-      limit 1000
+      select q.id, q.schedule_id
+      from (
+        select
+          o.*, row_number() over (partition by o.lenser_id order by o.lease_expires_at) as turn
+        from (
+          select r.id, r.schedule_id, r.lenser_id, r.lease_expires_at
+          from lenses.workflow_runs as r
+          where r.status = 'running' and r.lease_expires_at <= p_now
+          order by r.lease_expires_at
+          limit p_limit * 50
+        ) as o
+      ) as q
+      order by q.turn, q.lease_expires_at
+      limit p_limit
     ),
 
     held as materialized (
@@ -57,11 +66,20 @@ begin
 
   for v_run in
     with late as materialized (
-      select r.id, r.schedule_id
-      from lenses.workflow_runs as r
-      where r.status = 'pending_approval' and r.approval_expires_at <= p_now
-      order by r.approval_expires_at
-      limit 1000
+      select q.id, q.schedule_id
+      from (
+        select
+          o.*, row_number() over (partition by o.lenser_id order by o.approval_expires_at) as turn
+        from (
+          select r.id, r.schedule_id, r.lenser_id, r.approval_expires_at
+          from lenses.workflow_runs as r
+          where r.status = 'pending_approval' and r.approval_expires_at <= p_now
+          order by r.approval_expires_at
+          limit p_limit * 50
+        ) as o
+      ) as q
+      order by q.turn, q.approval_expires_at
+      limit p_limit
     ),
 
     held as materialized (

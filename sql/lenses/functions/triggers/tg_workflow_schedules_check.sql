@@ -66,6 +66,9 @@ begin
           v_old, least(v_now, new.next_run_at - interval '1 microsecond'));
       end if;
       new := lenses.fn_forget_backlog(new);
+      -- No tick can have seen a slot that was written only now.
+      new.missed_before := case when new.next_run_at < v_now then (
+        select v_now - d.missed_grace from lenses.dispatch_settings as d) end;
     end if;
   elsif v_is_rule_changed then
     if (v_old.is_active or v_old.paused_at is not null) and v_old.next_run_at <= v_now then

@@ -1,0 +1,25 @@
+-- owner: lf_sql_engine
+-- One piece of one part of a tick's housekeeping, at most about p_limit rows, fair between lensers.
+-- Returns how many it handled; 0: none is left, but for what somebody holds.
+create or replace function lenses.fn_housekeeping_part(
+  p_part text,
+  p_tick_id bigint,
+  p_now timestamptz,
+  p_limit integer
+)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  case p_part
+    when 'reviving schedules' then return lenses.fn_keep_alive(p_tick_id, p_now, p_limit);
+    when 'reaping runs' then return lenses.fn_reap_runs(p_now, p_limit);
+    when 'queueing runs' then return lenses.fn_ready_runs(p_now, p_limit);
+    when 'ending pauses' then return lenses.fn_end_pauses(p_now, p_limit);
+    when 'gateway leases' then return agents.fn_reap_gateway_cron_runs(p_now, p_limit);
+    when 'gateway crons' then return agents.fn_dispatch_gateway_crons(p_now, p_limit);
+  end case;
+end
+$$;

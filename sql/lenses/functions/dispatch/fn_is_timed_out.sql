@@ -1,0 +1,11 @@
+-- Has this session's statement had its statement_timeout? Tells a statement that was cut off from one
+-- that somebody cancelled, since both raise query_canceled.
+create or replace function lenses.fn_is_timed_out()
+returns boolean
+language sql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+select current_setting('statement_timeout')::interval > interval '0'
+  and clock_timestamp() >= statement_timestamp() + current_setting('statement_timeout')::interval
+$$;

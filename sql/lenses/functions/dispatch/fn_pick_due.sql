@@ -1,0 +1,128 @@
+-- owner: lf_sql_engine
+-- Takes up to p_limit schedules of one kind for a batch: fresh (on time, without a condition), conditional
+-- (on time, with one) or late (late slots wait, or may: due before p_late_until). Not again what this
+-- tick has taken. Locks: due row and schedule row, both or neither, SKIP LOCKED.
+-- Where all fit one batch the oldest due come first. Where more are due, the lensers who have any are
+-- listed in the tick's row, and each has an equal share of a batch, the oldest due of his first, until
+-- he has none left; who was not reached comes first in the next batch.
+-- input_bytes: the size of each one's inputs.
+create or replace function lenses.fn_pick_due(
+  p_tick_id bigint,
+  p_now timestamptz,
+  p_late_until timestamptz,
+  p_kind text,
+  p_limit integer,
+  out schedule_ids uuid[],
+  out input_bytes integer[]
+)
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+as $$
+declare
+  v_from timestamptz := case when p_kind = 'late' then '-infinity' else p_late_until end;
+  v_turns uuid[];
+  v_share integer;
+  v_lenser_ids uuid[];
+begin
+  select case p_kind
+    when 'fresh' then t.fresh_turns when 'conditional' then t.conditional_turns
+    else t.late_turns end
+  into v_turns
+  from lenses.dispatch_ticks as t where t.id = p_tick_id;
+
+  for v_look in 1 .. 2 loop
+    if v_turns is null then
+      if (
+        select count(*) <= p_limit
+        from (
+          select
+          from lenses.schedule_due as d
+          where d.due_at >= v_from and d.due_at <= p_now
+            and case when d.is_backlog or d.due_at < p_late_until then 'late'
+              when d.has_condition then 'conditional' else 'fresh' end = p_kind
+          limit p_limit + 1
+        ) as q
+      ) then
+        select array_agg(q.schedule_id), array_agg(q.input_bytes)
+        into schedule_ids, input_bytes
+        from (
+          select d.schedule_id, d.input_bytes
+          from lenses.schedule_due as d
+          inner join lenses.workflow_schedules as s on s.id = d.schedule_id
+          where d.due_at >= v_from and d.due_at <= p_now
+            and case when d.is_backlog or d.due_at < p_late_until then 'late'
+              when d.has_condition then 'conditional' else 'fresh' end = p_kind
+            and s.is_active and s.tick_id is distinct from p_tick_id
+          order by d.due_at
+          limit p_limit
+          for no key update of d, s skip locked
+        ) as q;
+        return;
+      end if;
+      v_turns := array(
+        select d.lenser_id
+        from lenses.schedule_due as d
+        where d.due_at >= v_from and d.due_at <= p_now
+          and case when d.is_backlog or d.due_at < p_late_until then 'late'
+            when d.has_condition then 'conditional' else 'fresh' end = p_kind
+        group by d.lenser_id
+        order by min(d.due_at), d.lenser_id);
+    end if;
+
+    v_share := ceil(p_limit::numeric / greatest(cardinality(v_turns), 1));
+    select array_agg(q.schedule_id), array_agg(q.input_bytes), array_agg(q.lenser_id)
+    into schedule_ids, input_bytes, v_lenser_ids
+    from (
+      select x.schedule_id, x.input_bytes, t.lenser_id
+      from unnest(v_turns) with ordinality as t (lenser_id, turn)
+      cross join lateral (
+        select d.schedule_id, d.input_bytes
+        from lenses.schedule_due as d
+        inner join lenses.workflow_schedules as s on s.id = d.schedule_id
+        where d.lenser_id = t.lenser_id and d.due_at >= v_from and d.due_at <= p_now
+          and case when d.is_backlog or d.due_at < p_late_until then 'late'
+            when d.has_condition then 'conditional' else 'fresh' end = p_kind
+          and s.is_active and s.tick_id is distinct from p_tick_id
+        order by d.due_at
+        limit v_share
+        for no key update of d, s skip locked
+      ) as x
+      limit p_limit
+    ) as q;
+    exit when schedule_ids is not null;
+    v_turns := null;
+  end loop;
+
+  -- Who had his full share may have more, and goes to the end of the line.
+  v_turns := (
+    with taken as materialized (
+      select u.lenser_id, count(*) as schedules from unnest(v_lenser_ids) as u (lenser_id)
+      group by u.lenser_id
+    ),
+
+    reached as materialized (
+      select case when cardinality(schedule_ids) < p_limit then cardinality(v_turns)
+        else max(t.turn) filter (where k.lenser_id is not null) end as turn
+      from unnest(v_turns) with ordinality as t (lenser_id, turn)
+      left join taken as k on k.lenser_id = t.lenser_id
+    )
+
+    select array_agg(t.lenser_id order by t.turn <= r.turn, t.turn)
+    from unnest(v_turns) with ordinality as t (lenser_id, turn)
+    cross join reached as r
+    left join taken as k on k.lenser_id = t.lenser_id
+    where t.turn > r.turn or k.schedules >= v_share
+      or t.turn = r.turn and cardinality(schedule_ids) = p_limit);
+  update lenses.dispatch_ticks as t
+  set
+    fresh_turns = case p_kind when 'fresh' then v_turns else t.fresh_turns end,
+    conditional_turns = case p_kind when 'conditional' then v_turns else t.conditional_turns end,
+    late_turns = case p_kind when 'late' then v_turns else t.late_turns end
+  where t.id = p_tick_id;
+end
+$$;
