@@ -53,7 +53,7 @@ begin
   on conflict do nothing
   returning *;
   if found then
-    perform pg_notify('lf_workflow_runs', '');
+    perform lenses.fn_notify_executors();
   end if;
 end
 $$;
