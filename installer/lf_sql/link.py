@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from lf_sql import db
 from lf_sql.db import Connection
 from lf_sql.errors import CannotConnect, LfSqlError, Stopped
-from lf_sql.trouble import ends_session, kind_of
+from lf_sql.trouble import ends_session, is_read_only, kind_of
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0  # seconds
 START = "start"
@@ -73,13 +73,17 @@ def words(error: Exception) -> str:
 
 
 class Outage:
-    """Says once that the server is lost, and once that it is back, whoever notices."""
+    """Says once that the server is lost, and once that it is back, whoever notices.
+
+    And once where one is there, but takes no writes: a standby, or a switch that is under way.
+    """
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._lock = threading.Lock()
         self._troubled: set[str] = set()
         self._since = 0.0
+        self._is_read_only = False
 
     def lost(self, who: str, error: Exception) -> None:
         with self._lock:
@@ -90,6 +94,10 @@ class Outage:
                 if who == START:
                     what = "waiting for the server"
                 self._say(f"{what}: {words(error)}; next try soon, then every few seconds")
+                self._is_read_only = False
+            if is_read_only(error) and not self._is_read_only:
+                self._is_read_only = True
+                self._say("the server is read-only: waiting until one takes writes")
             self._troubled.add(who)
 
     def back(self, who: str) -> None:

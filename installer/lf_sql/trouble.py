@@ -29,6 +29,7 @@ MOMENTS = re.compile(
     r"|server login|cannot connect to server|query_wait_timeout",
     re.IGNORECASE,
 )
+STANDBY = re.compile("hot standby|session is read-only")
 NOBODY = re.compile(
     r"refused|No such file|could not translate|timeout|timed out|unreachable|No route"
     r"|Name or service|resolve|name resolution|Is the server running|closed the connection"
@@ -75,6 +76,13 @@ def kind_of_refusal(text: str) -> str:
     if NOBODY.search(text):
         return "nobody"
     return "usage" if REFUSALS.search(text) else "nobody"
+
+
+def is_read_only(error: Exception) -> bool:
+    """Whether a server is there that takes no writes."""
+    if isinstance(error, psycopg.Error):
+        return error.sqlstate == READ_ONLY
+    return isinstance(error, CannotConnect) and bool(STANDBY.search(error.message))
 
 
 def ends_session(error: Exception) -> bool:

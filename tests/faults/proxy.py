@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from pathlib import Path
@@ -45,7 +46,7 @@ class Proxy:
     def _carry(
         self, source: socket.socket, target: socket.socket, condemned: threading.Event, asks: bool
     ) -> None:
-        try:
+        with contextlib.suppress(OSError):
             while data := source.recv(65536):
                 if asks and self._statement is not None and self._statement in data:
                     self._statement = None
@@ -54,10 +55,6 @@ class Proxy:
                     self.swallowed += 1
                     break
                 target.sendall(data)
-        except OSError:
-            pass
         for end in (source, target):
-            try:
+            with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass

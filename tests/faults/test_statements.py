@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.faults.rig import Rig, end_sessions, is_quiet, losses
 from tests.faults.proxy import Proxy
+from tests.faults.rig import Rig, end_sessions, is_quiet, losses
 from tests.support.database import Database, Tenant, wait_until
 from tests.support.processes import running
 from tests.support.work import due_in, make_schedule, make_workflow
@@ -41,25 +41,28 @@ def test_a_claim_and_a_heartbeat_that_time_out_end_nothing(
         assert is_quiet(process) and is_quiet(other)
 
 
-def test_heartbeats_go_on_while_claims_and_results_wait_for_a_lock(db: Database, rig: Rig) -> None:
-    """What stands in the way of one statement of a process stands in the way of no heartbeat."""
+def test_heartbeats_go_on_while_results_wait_for_a_lock(db: Database, rig: Rig) -> None:
+    """What stands in the way of one statement of a process stands in the way of no other's lease."""
     first, second = rig.start(), rig.start()
-    lease = "select lease_expires_at from lenses.workflow_runs where id = %s"
-    with rig.work("--concurrency", "2", "--lease", "2s") as process:
+    left = "select lease_expires_at > %s from lenses.workflow_runs where id = %s"
+    waits = (
+        "select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+        "and query like '%%fn_complete%%'"
+    )
+    with db.another() as other, rig.work("--concurrency", "2", "--lease", "3s") as process:
         rig.begun(first)
         rig.begun(second)
         with db.transaction():
-            db.execute("select from lenses.workflow_runs where id = %s for update", [first])
+            db.execute("lock table lenses.workflow_schedules in exclusive mode")
+            until = max(rig.row(run).lease_expires_at for run in (first, second))
             rig.open()
-            waits = (
-                "select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
-                "and query like '%%fn_complete%%'"
-            )
-            with db.another() as other:
-                wait_until(lambda: other.value(waits) > 0)
+            wait_until(lambda: other.value(waits) > 0)
+            for run in (first, second):
+                wait_until(lambda: rig.notes("end", run))  # noqa: B023
+                wait_until(lambda: other.value(left, [until, run]))  # noqa: B023
+            wait_until(lambda: other.value("select clock_timestamp() > %s", [until]))
         rig.completed(first)
         rig.completed(second)
-        assert other.closed and db.value(lease, [first]) is None
         assert process.stop() == 0
 
 
