@@ -216,6 +216,8 @@ grant execute on function
   lenses.fn_append_run_event(uuid, text, text, jsonb, integer),
   lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer),
   lenses.fn_fail_workflow_run(uuid, text, text, text, numeric, integer),
+  lenses.fn_heartbeat_workflow_runs(text, uuid[], interval),
+  lenses.fn_complete_workflow_runs(text, jsonb),
   lenses.fn_cancel_workflow_run(uuid),
   lenses.fn_reap_workflow_runs(),
   public.fn_claim_workflow_runs(text, integer, interval),
@@ -223,6 +225,8 @@ grant execute on function
   public.fn_append_run_event(uuid, text, text, jsonb, integer),
   public.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer),
   public.fn_fail_workflow_run(uuid, text, text, text, numeric, integer),
+  public.fn_heartbeat_workflow_runs(text, uuid[], interval),
+  public.fn_complete_workflow_runs(text, jsonb),
   public.fn_reap_workflow_runs()
 to service_role;
 grant execute on function public.fn_cancel_workflow_run(uuid) to authenticated, service_role;

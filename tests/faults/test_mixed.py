@@ -51,6 +51,9 @@ class Mixer:
         work = self.rig.work(*options, dsn=self.dsn, seconds=0.5)
         process = self._stack.enter_context(work)
         self.outputs.append(process)
+        process.says(
+            "waiting for runs", 30.0
+        )  # at its start an address where nobody answers is wrong
         return process
 
     def hold(self, most: float = 8.0) -> None:
