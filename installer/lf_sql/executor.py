@@ -62,7 +62,7 @@ class Executor:
         self._trouble: LfSqlError | None = None
         self._outage = Outage(say)
         self._link = Link("work", self._connect, self._outage, self._gone)
-        self._beats = Link("heartbeat", self._connect_to_beat, self._outage, self._gone)
+        self._beats = Link("heartbeat", self._connect, self._outage, self._gone)
         self._leases = Leases(self._beats, self._outage, options.lease, self._gone, self._give_up)
         self._claims = Claims(self.id, self._link, self._leases, options.lease, stop)
         self._delivery = Delivery(self._link, say)
@@ -108,11 +108,6 @@ class Executor:
 
     def _connect(self) -> Connection:
         return connect(self._dsn, APPLICATION, {"timezone": "UTC"})
-
-    def _connect_to_beat(self) -> Connection:
-        """A row that somebody holds keeps no other run from its heartbeat."""
-        most = max(int(self.options.lease * 100), 100)
-        return connect(self._dsn, APPLICATION, {"lock_timeout": f"{most}ms"})
 
     def _check(self) -> None:
         """A wrong address is said at once, a server that is not ready waited for."""

@@ -15,10 +15,13 @@ from lf_sql.keeper import Keeper
 from lf_sql.link import Link, Outage, pauses
 from lf_sql.trouble import ends_session, kind_of
 
-BEAT = (
-    "select lenses.fn_heartbeat_workflow_run("
-    "%s, %s, pg_catalog.make_interval(secs => %s), %s) as is_ours"
-)
+# A row that somebody holds keeps no other run from its heartbeat; the limit is this statement's.
+BEAT = """
+with limited as materialized (select pg_catalog.set_config('lock_timeout', %s, true))
+select lenses.fn_heartbeat_workflow_run(
+  %s, %s, pg_catalog.make_interval(secs => %s), %s) as is_ours
+from limited
+"""
 
 
 class Attempt:
@@ -163,9 +166,9 @@ class Leases:
         """False where there is no use in trying the next one at once."""
         sent_at = time.monotonic()
         try:
-            (row,) = self._link.once(
-                BEAT, [attempt.id, attempt.worker_id, self._lease, attempt.number], attempt.beats
-            )
+            most = f"{max(int(self._lease * 100), 100)}ms"
+            given = [most, attempt.id, attempt.worker_id, self._lease, attempt.number]
+            (row,) = self._link.once(BEAT, given, attempt.beats)
         except (psycopg.Error, LfSqlError) as error:
             if kind_of(error) == "usage":
                 self._give_up(error)

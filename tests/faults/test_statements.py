@@ -66,6 +66,25 @@ def test_heartbeats_go_on_while_results_wait_for_a_lock(db: Database, rig: Rig) 
         assert process.stop() == 0
 
 
+def test_a_row_that_somebody_holds_keeps_no_other_from_its_heartbeat(
+    db: Database, rig: Rig
+) -> None:
+    first, second = rig.start(), rig.start()
+    with rig.work("--concurrency", "2", "--lease", "3s") as process:
+        rig.begun(first)
+        rig.begun(second)
+        with db.another() as other, db.transaction():
+            db.execute("select from lenses.workflow_runs where id = %s for update", [first])
+            process.says(f"run {first}: the lease is lost", 30.0)
+            left = "select lease_expires_at > clock_timestamp() from lenses.workflow_runs where id = %s"
+            assert other.value(left, [second]) is True
+        rig.begun(first, 2)
+        rig.open()
+        rig.completed(first, 2)
+        rig.completed(second)
+        assert process.stop() == 0
+
+
 @pytest.mark.parametrize("timeout", TIMEOUTS)
 def test_a_result_that_meets_a_timeout_is_delivered_afterwards(
     db: Database, rig: Rig, timeout: str
