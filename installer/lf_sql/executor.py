@@ -90,6 +90,7 @@ class Executor:
         finally:
             self._gone.set()
             self._leases.close()
+            self._link.close()
         if self._trouble is not None:
             raise self._trouble
 

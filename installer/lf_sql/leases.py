@@ -149,6 +149,7 @@ class Leases:
             return list(self._held.values())
 
     def close(self) -> None:
+        self._changed.set()
         self._keeper.close()
 
     def _run(self) -> None:
@@ -161,6 +162,7 @@ class Leases:
             nearest = min((a.beat_at for a in self.held()), default=now + self._lease)
             self._changed.wait(max(nearest - now, 0.02))
             self._changed.clear()
+        self._link.close()
 
     def _beat(self, attempt: Attempt) -> bool:
         """False where there is no use in trying the next one at once."""

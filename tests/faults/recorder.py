@@ -1,4 +1,4 @@
-"""The command under test: `recorder.py FOLDER [SECONDS]`, with a run on standard input.
+"""The command under test: `recorder.py FOLDER SECONDS|gate [stubborn]`, a run on standard input.
 
 Notes its start and end in FOLDER/log, works until FOLDER/gate is there (or for so many seconds), and
 holds a lock of the run's all the while: what finds it taken is a run that is executed twice at once.
@@ -7,6 +7,7 @@ holds a lock of the run's all the while: what finds it taken is a run that is ex
 import fcntl
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -28,7 +29,9 @@ try:
 except BlockingIOError:
     note("doubled")
 note("start")
-until = time.monotonic() + float(sys.argv[2]) if len(sys.argv) > 2 else float("inf")
+if "stubborn" in sys.argv:  # it takes its time to end
+    signal.signal(signal.SIGTERM, lambda *_: (time.sleep(2), os._exit(1)))
+until = float("inf") if sys.argv[2] == "gate" else time.monotonic() + float(sys.argv[2])
 while not (folder / "gate").exists() and time.monotonic() < until:
     time.sleep(0.02)
 note("end")

@@ -38,10 +38,16 @@ class Rig:
             return run_now(db, self.owner, self.schedule)
 
     def work(
-        self, *options: str, dsn: str = "", seconds: float | None = None, **env: str
+        self,
+        *options: str,
+        dsn: str = "",
+        seconds: float | None = None,
+        is_stubborn: bool = False,
+        **env: str,
     ) -> AbstractContextManager[Process]:
         command = [sys.executable, str(RECORDER), str(self.folder)]
-        command += [str(seconds)] if seconds is not None else []
+        command += ["gate" if seconds is None else str(seconds)]
+        command += ["stubborn"] if is_stubborn else []
         return running(
             dsn or self.dsn, "runs", "work", "--poll", "200ms", *options, "--", *command, env=env
         )

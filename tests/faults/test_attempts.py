@@ -66,7 +66,7 @@ def test_its_own_lost_run_begins_again_after_the_old_command_has_ended(
 ) -> None:
     """The lease is taken away while the executor is well: it claims the run again at once."""
     run = rig.start()
-    with rig.work("--concurrency", "2", "--lease", "20s") as process:
+    with rig.work("--concurrency", "2", "--lease", "6s", is_stubborn=True) as process:
         rig.begun(run)
         db.execute(
             "update lenses.workflow_runs set lease_expires_at = now() - interval '1 second' "
