@@ -83,13 +83,14 @@ class Worker:
 
     def run(self) -> None:
         """Serve until stopped; what the server goes through is waited for, however long."""
-        is_known = False
+        is_met = is_known = False
         while not self._stop.is_set():
             try:
-                if is_known:
+                if is_met:
                     conn = self._connect()
                 else:
                     conn = first_connection(self._connect, self._outage, self._stop, PATIENCE)
+                    is_met = True
                 with conn:
                     if not is_known:
                         db.require_installed(conn)
@@ -98,7 +99,7 @@ class Worker:
                     self._serve(conn)
             except (psycopg.Error, LfSqlError) as error:
                 is_nobody = isinstance(error, CannotConnect) and error.kind == "nobody"
-                if kind_of(error) != "server" or (is_nobody and not is_known):
+                if kind_of(error) != "server" or (is_nobody and not is_met):
                     raise
                 self._is_leader = False
                 self._wait(error)
