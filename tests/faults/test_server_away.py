@@ -130,7 +130,7 @@ def test_sessions_that_become_read_only_are_dropped(own_server: TestServer, tmp_
     rig = Rig(own_server.dsn(), tmp_path)
     run = rig.start()
     ours = "select array_agg(pid order by pid) from pg_stat_activity where application_name = %s"
-    with rig.connect() as db, rig.work("--lease", "1m") as process:
+    with rig.connect() as db, rig.work("--lease", "1m", "--concurrency", "2") as process:
         rig.begun(run)
         before = db.value(ours, ["lf-sql runs work"])
         db.execute("alter system set default_transaction_read_only = on")
