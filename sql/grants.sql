@@ -226,18 +226,22 @@ to service_role;
 
 grant execute on function
   lenses.fn_claim_workflow_runs(text, integer, interval),
-  lenses.fn_heartbeat_workflow_run(uuid, text, interval),
-  lenses.fn_append_run_event(uuid, text, text, jsonb),
-  lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric),
-  lenses.fn_fail_workflow_run(uuid, text, text, text),
+  lenses.fn_heartbeat_workflow_run(uuid, text, interval, integer),
+  lenses.fn_append_run_event(uuid, text, text, jsonb, integer),
+  lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer),
+  lenses.fn_fail_workflow_run(uuid, text, text, text, numeric, integer),
+  lenses.fn_heartbeat_workflow_runs(text, uuid[], interval),
+  lenses.fn_complete_workflow_runs(text, jsonb),
   lenses.fn_cancel_workflow_run(uuid),
   lenses.fn_cancel_workflow_runs(uuid[]),
   lenses.fn_reap_workflow_runs(),
   public.fn_claim_workflow_runs(text, integer, interval),
-  public.fn_heartbeat_workflow_run(uuid, text, interval),
-  public.fn_append_run_event(uuid, text, text, jsonb),
-  public.fn_complete_workflow_run(uuid, text, jsonb, numeric),
-  public.fn_fail_workflow_run(uuid, text, text, text),
+  public.fn_heartbeat_workflow_run(uuid, text, interval, integer),
+  public.fn_append_run_event(uuid, text, text, jsonb, integer),
+  public.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer),
+  public.fn_fail_workflow_run(uuid, text, text, text, numeric, integer),
+  public.fn_heartbeat_workflow_runs(text, uuid[], interval),
+  public.fn_complete_workflow_runs(text, jsonb),
   public.fn_reap_workflow_runs()
 to service_role;
 grant execute on function

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from typing import IO
 
 TAIL = 4000  # bytes of stderr that are kept
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL
+LAST_WAIT = 5.0  # seconds for the kernel to take away what got SIGKILL
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Running:
         self._length = 0
         self._tail: deque[bytes] = deque()
         self._is_abandoned = False
+        self._ending = threading.Lock()
+        self._ender: threading.Thread | None = None
         self._process = subprocess.Popen(
             list(command),
             stdin=subprocess.PIPE,
@@ -58,19 +62,24 @@ class Running:
         for thread in self._threads:
             thread.start()
 
+    @property
+    def group(self) -> int:
+        """The id of its process group."""
+        return self._process.pid
+
     def wait(self, timeout: float | None) -> Ended:
-        """Until it ends, or is ended after `timeout` seconds."""
+        """Until it ends, or is ended after `timeout` seconds; then with all its group."""
         is_timed_out = False
         try:
             self._process.wait(timeout)
         except subprocess.TimeoutExpired:
             is_timed_out = True
             self.end()
-            try:
-                self._process.wait(GRACE)
-            except subprocess.TimeoutExpired:
-                self._signal(signal.SIGKILL)
-                self._process.wait()
+            self._process.wait()
+        with self._ending:
+            ender = self._ender
+        if ender is not None:
+            ender.join()
         for thread in self._threads:
             thread.join(1.0)  # a grandchild that lives on may hold the pipes
         code = self._process.returncode
@@ -83,23 +92,44 @@ class Running:
             is_too_long=self._length > self._most,
         )
 
-    def end(self) -> None:
-        """Ask it to end, with all its children."""
-        self._signal(signal.SIGTERM)
+    def end(self, grace: float = GRACE) -> None:
+        """SIGTERM to it and all its children, SIGKILL to what is left after the grace."""
+        with self._ending:
+            if self._ender is None and self._process.poll() is None:
+                self._ender = threading.Thread(target=self._end, args=[grace], name="end")
+                self._ender.start()
 
-    def abandon(self) -> None:
+    def abandon(self, grace: float = GRACE) -> None:
         """Its run is somebody else's now: end it, and say nothing about how it ended."""
         self._is_abandoned = True
-        self.end()
-        threading.Timer(GRACE, self._kill_if_alive).start()
+        self.end(grace)
 
-    def _kill_if_alive(self) -> None:
-        if self._process.poll() is None:
-            self._signal(signal.SIGKILL)
+    def clear(self) -> None:
+        """After its end: nothing of its group lives on."""
+        self._end(0.0)
 
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+    def _end(self, grace: float) -> None:
+        for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, LAST_WAIT)):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.group, number)
+            until = time.monotonic() + seconds
+            while True:
+                if self._process.poll() is not None and self._is_group_gone():
+                    return
+                if time.monotonic() >= until:
+                    break
+                time.sleep(0.02)
+
+    def _is_group_gone(self) -> bool:
+        with suppress(ChildProcessError):  # orphans are ours where we are a container's process 1
+            os.waitpid(-self.group, os.WNOHANG)
+        try:
+            os.killpg(self.group, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+        return False
 
     @staticmethod
     def _give(stdin: IO[bytes], given: bytes) -> None:

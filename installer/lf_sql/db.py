@@ -15,7 +15,8 @@ from psycopg import conninfo
 from psycopg.rows import dict_row
 
 from lf_sql import bundle, instants, preflight
-from lf_sql.errors import LfSqlError
+from lf_sql.errors import CannotConnect, LfSqlError
+from lf_sql.trouble import kind_of_refusal
 
 OLDEST_SERVER = 150000
 
@@ -115,7 +116,7 @@ def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Conn
             conn.close()
             raise
     except psycopg.Error as error:
-        raise LfSqlError(*_connection_trouble(error, given)) from None
+        raise _connection_trouble(error, given) from None
     instants.read_all(conn)
     conn.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
     # A standby takes no transaction that may write; everywhere else no setting forbids ours.
@@ -199,7 +200,7 @@ def scrub(text: str, given: Mapping[str, Any]) -> str:
     return text
 
 
-def _connection_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> tuple[str, str]:
+def _connection_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> CannotConnect:
     text = scrub(" ".join(str(error).split()), given)
     state = error.sqlstate or ""
     known = [
@@ -215,6 +216,7 @@ def _connection_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> tuple
             "the server is full: try again, or raise max_connections",
         ),
         (r"starting up|recovery mode|shutting down", "the server is not ready: try again"),
+        (r"session is read-only|hot standby", "give the server that takes writes too: host=A,B"),
         (
             r"refused|No such file|could not translate|timeout|timed out|Network is unreachable"
             r"|Name or service|resolve|Is the server running",
@@ -225,9 +227,10 @@ def _connection_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> tuple
         (hint for pattern, hint in known if re.search(pattern, f"{text} {state}")),
         "give the server's address with --dsn, LF_SQL_DSN or DATABASE_URL",
     )
+    kind = kind_of_refusal(f"{text} {state}")
     text = re.sub(r"^(connection failed|connection is bad): ?", "", text)
     text = text.split(" Is the server running")[0]
-    return f"cannot connect: {text}", hint
+    return CannotConnect(f"cannot connect: {text}", hint, kind)
 
 
 def require_installed(conn: Connection) -> None:

@@ -14,3 +14,15 @@ class LfSqlError(Exception):
 
 class Refusal(LfSqlError):
     """The installer will not touch this database; nothing was changed."""
+
+
+class CannotConnect(LfSqlError):
+    """No session. `kind` is as in trouble.py, or `nobody` where no server answers there."""
+
+    def __init__(self, message: str, hint: str | None, kind: str) -> None:
+        super().__init__(message, hint)
+        self.kind = kind
+
+
+class Stopped(LfSqlError):
+    """Whoever waited for the server has been told to stop."""

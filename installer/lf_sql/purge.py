@@ -8,11 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 
-from lf_sql import db
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
+from lf_sql.link import words
+from lf_sql.trouble import kind_of
 
 AT = timedelta(hours=3, minutes=17)  # UTC
+AGAIN_FIRST, AGAIN_LAST = 5.0, 600.0  # seconds until another try where the server had no moment
 FIRST_AFTER = 60.0  # seconds of leading: a worker that restarts often purges all the same
 
 
@@ -49,15 +51,21 @@ class NightlyPurge:
             conn.cancel()
 
     def _run(self) -> None:
-        pause = FIRST_AFTER
+        pause, tries = FIRST_AFTER, 0
         while not self._stop.wait(pause):
             try:
                 self.once()
+                tries = 0
             except (psycopg.Error, LfSqlError) as error:
                 if self._stop.is_set():
                     return
-                text = db.describe(error)[0] if isinstance(error, psycopg.Error) else error.message
-                self._say(f"purge failed: {text}")
+                tries += 1
+                if kind_of(error) == "server":
+                    if tries == 1:
+                        self._say(f"purge put off: {words(error)}")
+                    pause = min(AGAIN_FIRST * 2 ** min(tries - 1, 10), AGAIN_LAST)
+                    continue
+                self._say(f"purge failed: {words(error)}")
             pause = seconds_until_next(datetime.now(UTC))
 
     def once(self) -> None:

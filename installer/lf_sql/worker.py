@@ -2,7 +2,7 @@
 
 Slots are decided and written by the database; this process only knows when to call. Its clock does
 not matter: the server says how long to wait. Leadership is an optimisation, never what keeps a slot
-from being dispatched twice: whoever finds no worker that leads ticks, whoever else holds the lock.
+from being dispatched twice.
 """
 
 from __future__ import annotations
@@ -13,32 +13,24 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from lf_sql import __version__, bundle, db
 from lf_sql.db import Connection
-from lf_sql.errors import LfSqlError
+from lf_sql.errors import CannotConnect, LfSqlError
+from lf_sql.link import Outage, connect, first_connection, pauses, words
 from lf_sql.pooler import refuse_pooler, server_pid
 from lf_sql.purge import NightlyPurge
+from lf_sql.trouble import ends_session, kind_of
 
 LOCK_CLASS, LOCK_OBJECT = 0x6C662D73, 0x716C2031  # "lf-s", "ql 1"
 BEAT = 5.0  # seconds between heartbeats
 SILENCE = 30.0  # a leader that is silent for longer has hung
 STANDBY_POLL = 1.0
 TRIES = 5  # of a tick that fails by our own fault, before the process gives up
-SERVERS_OWN = ("08", "25", "40", "53", "55", "57", "58")  # SQLSTATE classes that pass by themselves
-
-KEEPALIVE = {
-    "keepalives": 1,
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 15000,
-}
+PATIENCE = 30.0  # seconds with an address where nobody answers, at the start
 
 
 @dataclass(frozen=True)
@@ -88,51 +80,46 @@ class Worker:
         self._is_frozen = False
         self._beat_at = 0.0
         self._failures = 0
+        self._outage = Outage(say)
+        self._pauses = pauses()
         self._purge = NightlyPurge(self._connect, say)
 
     def run(self) -> None:
-        """Serve until stopped; a lost connection is made again, for as long as it takes."""
-        conn: Connection | None = self._first_connection()
-        db.require_installed(conn)
-        refuse_pooler(self._connect)
-        while conn is not None:
+        """Serve until stopped; what the server goes through is waited for, however long."""
+        is_met = is_known = False
+        while not self._stop.is_set():
             try:
+                if is_met:
+                    conn = self._connect()
+                else:
+                    conn = first_connection(self._connect, self._outage, self._stop, PATIENCE)
+                    is_met = True
                 with conn:
+                    if not is_known:
+                        db.require_installed(conn)
+                        refuse_pooler(self._connect)
+                        is_known = True
                     self._serve(conn)
-                return
-            except psycopg.OperationalError as error:
+            except (psycopg.Error, LfSqlError) as error:
+                is_nobody = isinstance(error, CannotConnect) and error.kind == "nobody"
+                if kind_of(error) != "server" or (is_nobody and not is_met):
+                    raise
                 self._is_leader = self._has_lock = False
-                self._say(f"connection lost: {db.describe(error)[0]}")
-            conn = self._reconnect()
+                self._wait(error)
 
     def _connect(self) -> Connection:
-        dsn = db.resolve_dsn(self._dsn)
-        with suppress(psycopg.ProgrammingError):  # db.connect says what is wrong with it
-            dsn = make_conninfo(dsn, **{**KEEPALIVE, **conninfo_to_dict(dsn)})
-        return db.connect(dsn, application_name="lf-sql worker")
+        return connect(self._dsn, "lf-sql worker")
 
-    def _first_connection(self) -> Connection:
-        """Half a minute of patience with a server that is just starting, none with a refusal."""
-        until = time.monotonic() + 30
-        while True:
-            try:
-                return self._connect()
-            except LfSqlError as error:
-                may_come = (error.hint or "").startswith(("no server", "the server is not ready"))
-                if not may_come or time.monotonic() > until or self._stop.is_set():
-                    raise
-                self._say(f"{error.message}; waiting")
-                self._stop.wait(1)
+    def _wait(self, error: Exception) -> None:
+        """Each time a little longer, with one line for all of it."""
+        self._outage.lost("worker", error)
+        self._stop.wait(next(self._pauses))
 
-    def _reconnect(self) -> Connection | None:
-        pause = 0.2
-        while not self._stop.wait(pause):
-            try:
-                return self._connect()
-            except LfSqlError as error:
-                pause = min(pause * 2, 5.0)
-                self._say(f"{error.message}; next try in {pause:.1f} s")
-        return None
+    def _served(self) -> None:
+        """The server does what it is asked."""
+        self._outage.back("worker")
+        self._pauses = pauses()
+        self._failures = 0
 
     def _serve(self, conn: Connection) -> None:
         pid = server_pid(conn)
@@ -140,13 +127,24 @@ class Worker:
         self._say(f"worker {self.id} is connected (server process {pid})")
         try:
             while not self._stop.is_set():
-                if not self._has_lock and not self._try_to_lead(conn):
-                    self._stop.wait(STANDBY_POLL)
-                    continue
-                self._stop.wait(self._tick_and_ask(conn, pid))
+                try:
+                    wake = self._act(conn, pid)
+                except psycopg.Error as error:
+                    if conn.closed or conn.broken or ends_session(error):
+                        raise  # the session is of no use; the lock goes with it
+                    self._endure(error)
+                else:
+                    self._served()
+                    self._stop.wait(wake)
         finally:
             if not conn.closed and not conn.broken and self._stop.is_set():
                 self._goodbye(conn)
+
+    def _act(self, conn: Connection, pid: int) -> float:
+        """A tick, or a look at who leads; the seconds until the next."""
+        if not self._has_lock and not self._try_to_lead(conn):
+            return STANDBY_POLL
+        return self._tick_and_ask(conn, pid)
 
     def _try_to_lead(self, conn: Connection) -> bool:
         """Whether to tick: with the lock, or while who holds it is no worker that leads."""
@@ -195,17 +193,11 @@ class Worker:
 
     def _tick_and_ask(self, conn: Connection, pid: int) -> float:
         """One tick; the seconds until the next."""
-        try:
-            self._tick(conn)
-            row = conn.execute(
-                "select pg_catalog.pg_backend_pid() as pid, lenses.fn_next_wake(%s) as wake",
-                [self.settings.lookahead_ms],
-            ).fetchone()
-            self._failures = 0
-        except psycopg.Error as error:
-            if conn.closed or conn.broken:
-                raise psycopg.OperationalError(db.describe(error)[0]) from error
-            return self._endure(error)
+        self._tick(conn)
+        row = conn.execute(
+            "select pg_catalog.pg_backend_pid() as pid, lenses.fn_next_wake(%s) as wake",
+            [self.settings.lookahead_ms],
+        ).fetchone()
         assert row is not None
         if row["pid"] != pid:
             raise LfSqlError(
@@ -217,16 +209,17 @@ class Worker:
             wake = min(wake, max(row["wake"] / 1000, 0.0) + 0.001)
         return wake
 
-    def _endure(self, error: psycopg.Error) -> float:
+    def _endure(self, error: psycopg.Error) -> None:
         """The server's own troubles pass; ours get a few tries, and then the process ends."""
-        message, hint = db.describe(error)
-        self._say(f"tick failed: {message} (SQLSTATE {error.sqlstate})")
-        if (error.sqlstate or "")[:2] in SERVERS_OWN:
-            return self.settings.tick_ms / 1000
+        if kind_of(error) == "server":
+            self._wait(error)
+            return
+        self._say(f"tick failed: {words(error)}")
         self._failures += 1
         if self._failures >= TRIES:
+            message, hint = db.describe(error)
             raise LfSqlError(f"the tick fails: {message}", hint or "see lf-sql verify") from error
-        return min(0.25 * 2**self._failures, 2.0)
+        self._stop.wait(min(0.25 * 2**self._failures, 2.0))
 
     def _tick(self, conn: Connection) -> None:
         row = conn.execute(
@@ -261,5 +254,8 @@ class Worker:
 
     def _goodbye(self, conn: Connection) -> None:
         self._purge.stop()
-        conn.execute("select lenses.fn_worker_goodbye(%s)", [self.id])
+        try:
+            conn.execute("select lenses.fn_worker_goodbye(%s)", [self.id])
+        except psycopg.Error as error:  # its heartbeat grows old instead
+            self._say(f"no goodbye: {words(error)}")
         self._say("stopped")

@@ -34,7 +34,7 @@ def test_every_folder_and_script_is_in_the_table() -> None:
 
 
 def test_the_classes_of_the_server_s_errors_are_the_dispatcher_s() -> None:
-    function = SQL / "lenses/functions/dispatch/fn_is_server_error.sql"
+    function = SQL / "lenses/functions/dispatch/fn_error_kind.sql"
     told = re.search(r"classes ((?:\d\d, )+\d\d and \d\d)", README)
     assert told
     assert re.findall(r"'(\d\d)'", function.read_text(encoding="utf-8")) == re.findall(

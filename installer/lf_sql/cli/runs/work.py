@@ -46,7 +46,8 @@ Examples:
 def command(concurrency: int, lease: int, poll: int, once: bool, command: tuple[str, ...]) -> None:
     """Claim runs and give each to COMMAND, until SIGTERM; then finish what is under way.
 
-    A second SIGTERM ends the commands too.
+    A second SIGTERM ends the commands too, a third leaves what the server has not taken yet. With
+    --once the exit code is 1 where a run failed or was lost.
     """
     if lease < 1000:
         raise click.UsageError("--lease must be a second at least")
@@ -58,15 +59,22 @@ def command(concurrency: int, lease: int, poll: int, once: bool, command: tuple[
         say,
     )
 
+    signals = 0
+
     def on_signal(*_: object) -> None:
-        if stop.is_set():
-            executor.abandon()
+        nonlocal signals
+        signals += 1
+        if signals == 2:
+            threading.Thread(target=executor.abandon).start()  # it waits for locks
+        elif signals > 2:
+            executor.leave()
         stop.set()
         executor.wake()
 
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, on_signal)
     executor.run()
-    say(f"{executor.done} completed, {executor.failed} failed")
-    if once and executor.failed:
+    lost = f", {executor.lost} lost" if executor.lost else ""
+    say(f"{executor.done} completed, {executor.failed} failed{lost}")
+    if once and (executor.failed or executor.lost):
         raise click.exceptions.Exit(1)

@@ -38,7 +38,7 @@ begin
     end loop;
   end if;
   if v_inserted > 0 then
-    perform pg_notify('lf_workflow_runs', '');
+    perform lenses.fn_notify_executors();
   end if;
   return v_inserted;
 end

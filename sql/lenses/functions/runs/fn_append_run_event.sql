@@ -6,7 +6,8 @@ create or replace function lenses.fn_append_run_event(
   p_run_id uuid,
   p_worker_id text,
   p_event_type text,
-  p_payload jsonb
+  p_payload jsonb,
+  p_attempt integer default null
 )
 returns boolean
 language plpgsql
@@ -32,7 +33,7 @@ begin
   update lenses.workflow_runs as r
   set last_event_seq = r.last_event_seq + 1
   where r.id = p_run_id and r.status || '' = 'running' and r.worker_id = p_worker_id
-    and r.lease_expires_at > now()
+    and r.lease_expires_at > now() and r.attempt = coalesce(p_attempt, r.attempt)
   returning r.lenser_id, r.last_event_seq into v_lenser_id, v_seq;
   if not found then
     return false;
@@ -47,4 +48,4 @@ begin
 end
 $$;
 
-comment on function lenses.fn_append_run_event(uuid, text, text, jsonb) is 'Appends an event of the executor (node.failed with {"cause": …}, for example) to a run that it holds: p_event_type in lower-case words joined by dots, p_payload at most 64 KB. False, and nothing written, where the lease is lost or the run is over. 22023: an event name that is reserved or malformed, or a payload that is too large.';
+comment on function lenses.fn_append_run_event(uuid, text, text, jsonb, integer) is 'Appends an event of the executor (node.failed with {"cause": …}, for example) to a run that it holds: p_event_type in lower-case words joined by dots, p_payload at most 64 KB. False, and nothing written, where the lease is lost or the run is over. p_attempt, the attempt that the claim gave, fences: given and another, the answer is false too; NULL is the one that p_worker_id holds now. 22023: an event name that is reserved or malformed, or a payload that is too large.';

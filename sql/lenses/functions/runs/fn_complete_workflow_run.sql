@@ -7,7 +7,8 @@ create or replace function lenses.fn_complete_workflow_run(
   p_run_id uuid,
   p_worker_id text,
   p_result jsonb,
-  p_spent_credits numeric default 0
+  p_spent_credits numeric default 0,
+  p_attempt integer default null
 )
 returns boolean
 language plpgsql
@@ -43,7 +44,7 @@ begin
     metadata = r.metadata || jsonb_build_object('result', p_result),
     last_event_seq = r.last_event_seq + 1
   where r.id = p_run_id and r.status || '' = 'running' and r.worker_id = p_worker_id
-    and r.lease_expires_at > now()
+    and r.lease_expires_at > now() and r.attempt = coalesce(p_attempt, r.attempt)
   returning r.lenser_id, r.schedule_id, r.last_event_seq, r.attempt
   into v_lenser_id, v_schedule_id, v_seq, v_attempt;
   if not found then
@@ -65,4 +66,4 @@ begin
 end
 $$;
 
-comment on function lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric) is 'Completes a run that p_worker_id holds: p_result (at most 1 MB) becomes metadata.result and the schedule''s last_result, p_spent_credits is added to what the run has spent. False, and nothing changed, where the lease is lost or the run is over.';
+comment on function lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer) is 'Completes a run that p_worker_id holds: p_result (at most 1 MB) becomes metadata.result and the schedule''s last_result, p_spent_credits is added to what the run has spent. False, and nothing changed, where the lease is lost or the run is over. p_attempt, the attempt that the claim gave, fences: given and another, the answer is false too; NULL is the one that p_worker_id holds now.';

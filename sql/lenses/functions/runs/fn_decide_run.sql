@@ -60,7 +60,7 @@ begin
   where r.id = v_run.id
   returning r.* into v_run;
   if p_decision = 'approved' then
-    perform pg_notify('lf_workflow_runs', '');
+    perform lenses.fn_notify_executors();
   end if;
   return v_run;
 end

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- An attempt of p_run, a running row that the caller has locked, has failed: another one by
--- retry_policy, else the other assignee by failure_policy (once, attempts anew, approval standing),
--- else the end as p_final (failed or timed_out) and, with mode halt, a paused schedule. Returns the
--- run's new status.
+-- retry_policy (a budget that is spent stays so), else the other assignee by failure_policy (once,
+-- attempts anew, approval standing), else the end as p_final (failed or timed_out) and, with mode
+-- halt, a paused schedule. Returns the run's new status.
 create or replace function lenses.fn_fail_attempt(
   p_run lenses.workflow_runs,
   p_cause text,
@@ -23,7 +23,8 @@ declare
     'cause', p_cause, 'error', left(p_error, 10000), 'attempt', p_run.attempt, 'at', p_now));
   v_delay interval;
 begin
-  if p_run.attempt <= coalesce((v_retry ->> 'maxRetries')::integer, 1)
+  if p_cause <> 'budget_exceeded'
+    and p_run.attempt <= coalesce((v_retry ->> 'maxRetries')::integer, 1)
     and (coalesce(v_retry -> 'retryOn', '[]') = '[]' or v_retry -> 'retryOn' ? p_cause)
   then
     v_delay := lenses.fn_retry_delay(v_retry, p_run.attempt);
@@ -31,7 +32,7 @@ begin
     set status = 'pending', metadata = r.metadata || v_failed,
       available_at = case when v_delay > interval '0' then p_now + v_delay end
     where r.id = p_run.id;
-    perform pg_notify('lf_workflow_runs', '');
+    perform lenses.fn_notify_executors();
     return 'pending';
   end if;
 

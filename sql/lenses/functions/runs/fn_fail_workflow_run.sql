@@ -4,7 +4,9 @@ create or replace function lenses.fn_fail_workflow_run(
   p_run_id uuid,
   p_worker_id text,
   p_cause text,
-  p_error text
+  p_error text,
+  p_spent_credits numeric default 0,
+  p_attempt integer default null
 )
 returns boolean
 language plpgsql
@@ -21,15 +23,24 @@ begin
       using errcode = '22023',
         hint = 'timeout, provider_error, rate_limit, contract_violated, or a cause of your own.';
   end if;
+  if p_spent_credits < 0 or round(p_spent_credits, 4) >= 100000000000000 then
+    raise exception 'p_spent_credits must be 0 or more, and finite, not %', p_spent_credits
+      using errcode = '22023', hint = 'Give what this attempt has spent.';
+  end if;
   v_run := lenses.fn_lock_run(p_run_id);
   if v_run.status is distinct from 'running' or v_run.worker_id is distinct from p_worker_id
-    or v_run.lease_expires_at <= now()
+    or v_run.lease_expires_at <= now() or v_run.attempt <> coalesce(p_attempt, v_run.attempt)
   then
     return false;
+  end if;
+  if p_spent_credits > 0 then
+    update lenses.workflow_runs as r set spent_credits = r.spent_credits + p_spent_credits
+    where r.id = p_run_id
+    returning r.spent_credits into v_run.spent_credits;
   end if;
   perform lenses.fn_fail_attempt(v_run, p_cause, p_error, 'failed', now());
   return true;
 end
 $$;
 
-comment on function lenses.fn_fail_workflow_run(uuid, text, text, text) is 'The attempt of a run that p_worker_id holds has failed with p_cause (timeout, provider_error, rate_limit, contract_violated or another) and p_error (10,000 characters are kept). retry_policy makes it pending again after a while; else it is failed, with {"status","cause","error"} as result, and failure_policy follows: halt pauses the schedule, fallback gives the run to the other assignee once. False, and nothing changed, where the lease is lost or the run is over.';
+comment on function lenses.fn_fail_workflow_run(uuid, text, text, text, numeric, integer) is 'The attempt of a run that p_worker_id holds has failed with p_cause (timeout, provider_error, rate_limit, contract_violated or another) and p_error (10,000 characters are kept); p_spent_credits is added to what the run has spent, whatever becomes of it. retry_policy makes it pending again after a while (never after budget_exceeded); else it is failed, with {"status","cause","error"} as result, and failure_policy follows: halt pauses the schedule, fallback gives the run to the other assignee once. False, and nothing changed, where the lease is lost or the run is over. p_attempt, the attempt that the claim gave, fences: given and another, the answer is false too; NULL is the one that p_worker_id holds now.';

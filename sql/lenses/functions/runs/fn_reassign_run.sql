@@ -53,7 +53,7 @@ begin
       jsonb_build_object('assignee_id', p_assignee_id), p_now
     );
   end if;
-  perform pg_notify('lf_workflow_runs', '');
+  perform lenses.fn_notify_executors();
   return true;
 end
 $$;

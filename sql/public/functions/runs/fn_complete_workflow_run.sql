@@ -3,7 +3,8 @@ create or replace function public.fn_complete_workflow_run(
   p_run_id uuid,
   p_worker_id text,
   p_result jsonb,
-  p_spent_credits numeric default 0
+  p_spent_credits numeric default 0,
+  p_attempt integer default null
 )
 returns boolean
 language sql
@@ -11,7 +12,8 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-select lenses.fn_complete_workflow_run(p_run_id, p_worker_id, p_result, p_spent_credits)
+select lenses.fn_complete_workflow_run(
+  p_run_id, p_worker_id, p_result, p_spent_credits, p_attempt)
 $$;
 
-comment on function public.fn_complete_workflow_run(uuid, text, jsonb, numeric) is 'As lenses.fn_complete_workflow_run.';
+comment on function public.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer) is 'As lenses.fn_complete_workflow_run.';

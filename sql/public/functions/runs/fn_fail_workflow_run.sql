@@ -3,7 +3,9 @@ create or replace function public.fn_fail_workflow_run(
   p_run_id uuid,
   p_worker_id text,
   p_cause text,
-  p_error text
+  p_error text,
+  p_spent_credits numeric default 0,
+  p_attempt integer default null
 )
 returns boolean
 language sql
@@ -11,7 +13,8 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-select lenses.fn_fail_workflow_run(p_run_id, p_worker_id, p_cause, p_error)
+select lenses.fn_fail_workflow_run(
+  p_run_id, p_worker_id, p_cause, p_error, p_spent_credits, p_attempt)
 $$;
 
-comment on function public.fn_fail_workflow_run(uuid, text, text, text) is 'As lenses.fn_fail_workflow_run.';
+comment on function public.fn_fail_workflow_run(uuid, text, text, text, numeric, integer) is 'As lenses.fn_fail_workflow_run.';

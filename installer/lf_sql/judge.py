@@ -1,0 +1,87 @@
+"""What a command's end means for its run: a result, or a cause of failure; and what it spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+
+from lf_sql import db
+from lf_sql.command import Ended
+from lf_sql.trouble import kind_of
+
+RESULT_MOST = 16 * 1024 * 1024  # bytes of a command's output that can become a result
+
+# The database reads the text, as it will when it stores it.
+READ = (
+    "select case pg_catalog.jsonb_typeof(v.result -> 'spent_credits') when 'number' "
+    "then (v.result -> 'spent_credits')::numeric end as spent "
+    "from (select %s::jsonb as result) as v"
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`cause` None: the run is completed, and `text` is its result as JSON, or nothing."""
+
+    cause: str | None
+    text: str
+    spent: Decimal = Decimal(0)
+
+
+def judge(ask: Callable[..., list[dict[str, Any]]], run: dict[str, Any], ended: Ended) -> Verdict:
+    """`ask` runs one statement for as long as it takes."""
+    text, trouble = _text(ended)
+    spent = Decimal(0)
+    if text.strip():
+        try:
+            (row,) = ask(READ, [text])
+            spent = max(row["spent"] or Decimal(0), Decimal(0))
+        except psycopg.Error as error:
+            if kind_of(error) != "run":
+                raise
+            trouble = _unreadable(error)
+    limit, total = run["spending_limit"], run["spent_before"] + spent
+    if limit is not None and total > limit:
+        said = f"spent {total.normalize():f} credits, the limit is {limit}"
+        return Verdict("budget_exceeded", said, spent)
+    if ended.is_timed_out:
+        return Verdict("timeout", f"no end after {run['timeout_ms']:.0f} ms", spent)
+    if ended.code:
+        said = f"exit code {ended.code}: {ended.error}".rstrip(": ")
+        return Verdict("provider_error", said, spent)
+    if trouble:
+        return Verdict("contract_violated", trouble, spent)
+    return Verdict(None, text if text.strip() else "", spent)
+
+
+def refused(verdict: Verdict, error: psycopg.Error) -> Verdict:
+    """What is told instead where the database does not take the verdict."""
+    message, rest = db.describe(error)
+    reason = f"refused by the database: {message}" + (f" ({rest})" if rest else "")
+    if verdict.cause is None:
+        return Verdict("contract_violated", f"result {reason}", verdict.spent)
+    # The failure stands, whatever is wrong with the credits.
+    return Verdict(verdict.cause, f"{verdict.text}; spent_credits {reason}")
+
+
+def _text(ended: Ended) -> tuple[str, str | None]:
+    """The output as text, and why it can be no result."""
+    if ended.is_too_long:
+        return "", f"result is longer than {RESULT_MOST} bytes"
+    try:
+        text = ended.output.decode()
+    except UnicodeDecodeError:
+        return "", "result not storable: it is no UTF-8 text"
+    if "\0" in text:
+        return "", "result not storable: it is no UTF-8 text"
+    return text, None
+
+
+def _unreadable(error: psycopg.Error) -> str:
+    if isinstance(error, psycopg.errors.InvalidTextRepresentation):
+        return f"result is no JSON: {error.diag.message_detail or error.diag.message_primary}"
+    return f"result not storable: {db.describe(error)[0]}"

@@ -1,0 +1,196 @@
+"""Connections of the processes that outlive the server: made anew for ever, with growing pauses."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from lf_sql import db
+from lf_sql.db import Connection
+from lf_sql.errors import CannotConnect, LfSqlError, Stopped
+from lf_sql.trouble import ends_session, is_read_only, kind_of
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0  # seconds
+START = "start"
+
+# A peer that has gone without a word is noticed within a quarter of a minute.
+KEEPALIVE = {
+    "keepalives": 1,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15000,
+}
+
+
+def connect(
+    dsn: str | None, application_name: str, settings: Mapping[str, str] | None = None
+) -> Connection:
+    """A session that may write, on whichever of the DSN's hosts gives one."""
+    dsn = db.resolve_dsn(dsn)
+    with suppress(psycopg.ProgrammingError):  # db.connect says what is wrong with it
+        given = {**KEEPALIVE, **conninfo_to_dict(dsn), "target_session_attrs": "read-write"}
+        dsn = make_conninfo(dsn, **given)
+    conn = db.connect(dsn, application_name=application_name)
+    try:
+        row = conn.execute(
+            "select pg_catalog.current_setting('transaction_read_only') = 'on' as is_read_only, "
+            "(select pg_catalog.count(pg_catalog.set_config(s.key, s.value, false)) "
+            "from pg_catalog.jsonb_each_text(%s::jsonb) as s) as set",
+            [json.dumps({"idle_session_timeout": "0", **(settings or {})})],
+        ).fetchone()
+    except psycopg.Error as error:
+        conn.close()
+        raise CannotConnect(db.describe(error)[0], None, kind_of(error)) from error
+    if row and row["is_read_only"]:
+        conn.close()
+        raise CannotConnect("cannot connect: the session is read-only", None, "server")
+    return conn
+
+
+def pauses() -> Iterator[float]:
+    """Seconds to wait, growing, and a little apart from each other's."""
+    pause = FIRST_PAUSE
+    while True:
+        yield pause * random.uniform(0.8, 1.2)
+        pause = min(pause * 2, LONGEST_PAUSE)
+
+
+def words(error: Exception) -> str:
+    """The error as one line."""
+    if isinstance(error, psycopg.Error):
+        state = f" (SQLSTATE {error.sqlstate})" if error.sqlstate else ""
+        return db.describe(error)[0] + state
+    return error.message if isinstance(error, LfSqlError) else str(error)
+
+
+class Outage:
+    """Says once that the server is lost, and once that it is back, whoever notices.
+
+    And once where one is there, but takes no writes: a standby, or a switch that is under way.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._lock = threading.Lock()
+        self._troubled: set[str] = set()
+        self._since = 0.0
+        self._is_read_only = False
+
+    def lost(self, who: str, error: Exception) -> None:
+        with self._lock:
+            if not self._troubled:
+                self._since = time.monotonic()
+                is_gone = isinstance(error, CannotConnect) or ends_session(error)
+                what = "connection lost" if is_gone else "the server cannot now"
+                if who == START:
+                    what = "waiting for the server"
+                self._say(f"{what}: {words(error)}; next try soon, then every few seconds")
+                self._is_read_only = False
+            if is_read_only(error) and not self._is_read_only:
+                self._is_read_only = True
+                self._say("the server is read-only: waiting until one takes writes")
+            self._troubled.add(who)
+
+    def back(self, who: str) -> None:
+        with self._lock:
+            if who in self._troubled:
+                self._troubled.discard(who)
+                if not self._troubled:
+                    self._say(f"the server is back after {time.monotonic() - self._since:.0f} s")
+
+
+def first_connection(
+    make: Callable[[], Connection], outage: Outage, stop: threading.Event, patience: float = 0.0
+) -> Connection:
+    """The server's moment is waited for, an address where nobody answers for `patience` seconds."""
+    until = time.monotonic() + patience
+    for pause in pauses():
+        try:
+            conn = make()
+        except CannotConnect as error:
+            is_hopeless = error.kind == "nobody" and time.monotonic() >= until
+            if error.kind == "usage" or is_hopeless:
+                raise
+            outage.lost(START, error)
+            if stop.wait(pause):
+                raise
+        else:
+            outage.back(START)
+            return conn
+    raise AssertionError("pauses() never ends")
+
+
+class Link:
+    """One connection for one kind of statement; each may be repeated, since it has a fence."""
+
+    def __init__(
+        self, name: str, make: Callable[[], Connection], outage: Outage, gone: threading.Event
+    ) -> None:
+        self._name = name
+        self._make = make
+        self._outage = outage
+        self._gone = gone  # set: nobody waits for the server any more
+        self._lock = threading.Lock()
+        self._conn: Connection | None = None
+
+    def once(
+        self, query: str, params: Sequence[Any] = (), who: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Run one statement, once; a session that is of no use after an error is given up.
+
+        `who` is for the log: one that is hindered while others are served.
+        """
+        with self._lock:
+            try:
+                if self._conn is None:
+                    self._conn = self._make()
+                rows = self._conn.execute(query.encode(), params).fetchall()
+            except (psycopg.Error, LfSqlError) as error:
+                if self._conn is not None and (self._conn.broken or ends_session(error)):
+                    self._conn.close()
+                    self._conn = None
+                if kind_of(error) == "server":
+                    self._outage.lost(who or self._name, error)
+                raise
+        self._outage.back(who or self._name)
+        return rows
+
+    def rows(
+        self,
+        query: str,
+        params: Sequence[Any] = (),
+        stop: threading.Event | None = None,
+        on_doubt: Callable[[], None] = lambda: None,
+        who: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Run it until the server has answered, or raise Stopped once `stop` is set.
+
+        `on_doubt` is called where the server may have done it though no answer came.
+        """
+        stop = stop or self._gone
+        for pause in pauses():
+            try:
+                return self.once(query, params, who)
+            except (psycopg.Error, LfSqlError) as error:
+                if kind_of(error) != "server":
+                    raise
+                if isinstance(error, psycopg.Error) and ends_session(error):
+                    on_doubt()
+                if stop.wait(pause) or self._gone.is_set():
+                    raise Stopped(words(error)) from error
+        raise AssertionError("pauses() never ends")
+
+    def close(self) -> None:
+        with self._lock:
+            if self._conn is not None:
+                self._conn.close()
+                self._conn = None
