@@ -3,6 +3,7 @@ do $jobs$
 begin
   if pg_catalog.to_regnamespace('cron') is null then
     create extension pg_cron;
+    execute 'comment on extension pg_cron is ' || pg_catalog.quote_literal(@mark@);
   end if;
   @jobs@
 exception when others then

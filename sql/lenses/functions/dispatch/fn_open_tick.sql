@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- Starts a tick: its row, then the housekeeping. Returns the tick's id, or NULL while the dispatcher is
--- frozen. Not for request roles: the clock is a parameter here.
+-- frozen or an upgrade is under way. Not for request roles: the clock is a parameter here.
 create or replace function lenses.fn_open_tick(p_driver text, p_now timestamptz)
 returns bigint
 language plpgsql
@@ -12,7 +12,7 @@ as $$
 declare
   v_tick_id bigint;
 begin
-  if (select d.is_frozen from lenses.dispatch_settings as d) then
+  if not lenses.fn_admit_work() or (select d.is_frozen from lenses.dispatch_settings as d) then
     return null;
   end if;
   insert into lenses.dispatch_ticks (driver, started_at)
