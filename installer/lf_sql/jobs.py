@@ -25,6 +25,7 @@ from lf_sql.errors import LfSqlError
 from lf_sql.template import fill, filled, literal
 
 EXTENSION_MARK = "Job scheduler for PostgreSQL (made by lf-sql)"
+DISPATCH = "dispatch-scheduled-workflows"
 LONGEST = 63  # a job's name, as a name of PostgreSQL
 
 Row = Mapping[str, Any]
@@ -127,7 +128,7 @@ class Cron:
     def _wanted(self, job: Job) -> Wanted:
         if not self.is_elsewhere:
             return Wanted(job.name, job.name, job.schedule, job.command, self.database)
-        name = _suffixed(job.name, self.database)
+        name = suffixed(job.name, self.database)
         if job.place != "elsewhere":
             return Wanted(job.name, name, job.schedule, job.command, self.database)
         row = self.ours.execute(
@@ -144,7 +145,7 @@ class Cron:
     def rows(self) -> list[Row]:
         """Those of cron.job with our names, as far as they can be seen, and as whom."""
         names = {job.name for job in self.bundle.jobs}
-        names |= {_suffixed(name, self.database) for name in names if self.is_elsewhere}
+        names |= {suffixed(name, self.database) for name in names if self.is_elsewhere}
         found: dict[int, Row] = {}
         for role in (None, self.runner):
             with self.acting(role) as seen_as:
@@ -326,7 +327,7 @@ def _one(conn: Connection, query: str) -> Row:
     return row
 
 
-def _suffixed(name: str, database: str) -> str:
+def suffixed(name: str, database: str) -> str:
     """One name a database, since all share one table."""
     whole = f"{name}-{database}"
     if len(whole.encode()) <= LONGEST:

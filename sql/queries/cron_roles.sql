@@ -1,6 +1,8 @@
 -- Which of the roles %(names)s could run our jobs: a row each. pg_cron logs in as them. Asked in our database.
 select
   w.name,
+  r.oid is not null as has_role,
+  coalesce(r.rolcanlogin, false) as can_login,
   case
     when r.oid is null then 'there is no such role'
     when not r.rolcanlogin then 'it may not log in'
