@@ -112,7 +112,7 @@ def install(
                 locks.take(conn)
                 if is_hidden:
                     ledger.open_to_owner(conn)
-                outcome = _prepare(conn, bundle)
+                outcome = _prepare_opened(conn, bundle) if is_hidden else _prepare(conn, bundle)
                 if outcome.plan.is_pending:
                     _apply(conn, bundle, outcome, say)
             break
@@ -129,6 +129,7 @@ class Waiting:
         self._conn = conn
         self._until = until
         self._tell = tell
+        self._from = time.monotonic() + locks.PAUSE  # what is over at once is not worth a line
         self._told = ""
 
     def endure(self, error: Exception) -> None:
@@ -143,7 +144,7 @@ class Waiting:
         refusal = locks.refusal(error.what, found)
         if time.monotonic() > self._until:
             raise Refusal(*refusal)
-        if found and refusal[0] != self._told:
+        if found and refusal[0] != self._told and time.monotonic() > self._from:
             self._told = refusal[0]
             self._tell(f"waiting: {refusal[0]}")
         time.sleep(error.pause)
@@ -190,6 +191,8 @@ def _prepare(conn: Connection, bundle: Bundle, to_write: bool = True) -> Outcome
         findings = compare(
             ledger.expectation(conn), ledger.catalogue(conn), same_server=same_server
         )
+        if state.installed.product_version == bundle.version and not findings:
+            findings = ledger.missing_rows(conn)
     plan = make_plan(
         bundle, state, role_map=role_map(facts), server_major=major, findings=len(findings)
     )
@@ -209,6 +212,14 @@ def _apply(conn: Connection, bundle: Bundle, outcome: Outcome, say: Callable[[st
         _run(conn, step)
     if plan.is_mending or plan.damage:
         outcome.leftovers = compare(ledger.expectation(conn), ledger.catalogue(conn))
+    outcome.leftovers += ledger.missing_rows(conn)
+
+
+def _prepare_opened(conn: Connection, bundle: Bundle) -> Outcome:
+    try:
+        return _prepare(conn, bundle)
+    except ledger.HiddenLedger:
+        raise ledger.EmptyLedger from None
 
 
 def lock_tables(conn: Connection) -> None:

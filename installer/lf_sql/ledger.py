@@ -7,7 +7,7 @@ from typing import Any
 
 from lf_sql import bundle as bundles
 from lf_sql.bundle import Bundle
-from lf_sql.compare import Catalogue
+from lf_sql.compare import Catalogue, Finding
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError, Refusal
 from lf_sql.plan import Applied, Installed, State
@@ -57,6 +57,25 @@ def read_state(conn: Connection, bundle: Bundle, facts: Mapping[str, Any]) -> St
         has_ledger=True,
         schemas=schemas,
     )
+
+
+class EmptyLedger(LfSqlError):
+    """The ledger is there and has no rows, though nothing hides them."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the ledger of lf-sql has no rows, as after a restore of a dump that row security "
+            "emptied",
+            "drop this database and restore from a dump taken by a superuser, by a role with "
+            "BYPASSRLS, or by the role that installed, with --enable-row-security",
+        )
+
+
+def missing_rows(conn: Connection) -> list[Finding]:
+    """Tables of this version that lack the rows which every lf-sql has."""
+    rows = conn.execute(bundles.query("missing_rows").encode()).fetchall()
+    problem = "missing, as after a restore of a dump that row security emptied"
+    return [Finding("rows", row["name"], problem) for row in rows]
 
 
 def open_to_owner(conn: Connection) -> None:
