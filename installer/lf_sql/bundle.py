@@ -10,7 +10,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from lf_sql import __version__
+from lf_sql import __version__, manifest
 from lf_sql.errors import LfSqlError
 
 CHECKSUM_ALGORITHM = 1  # sha256 of the text with line ends as LF; the path never enters
@@ -143,8 +143,14 @@ def sql_root() -> Path:
 
 
 def load(root: Path | None = None, version: str = __version__) -> Bundle:
-    """Read the whole tree. Raises LfSqlError where a file's name and place do not fit."""
-    root = root or sql_root()
+    """Read the whole tree. Raises LfSqlError where a file's name and place do not fit.
+
+    The files of a wheel must be those that it was built with; a checkout is git's affair.
+    """
+    if root is None:
+        root = sql_root()
+        if root.parent == Path(__file__).resolve().parent:
+            manifest.check(root)
     return Bundle(
         version=version,
         migrations=tuple(_migrations(root)),

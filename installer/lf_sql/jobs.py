@@ -22,7 +22,7 @@ from lf_sql.compare import Finding
 from lf_sql.cron_troubles import Trouble
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
-from lf_sql.template import fill, filled, literal
+from lf_sql.template import filled, literal
 
 EXTENSION_MARK = "Job scheduler for PostgreSQL (made by lf-sql)"
 DISPATCH = "dispatch-scheduled-workflows"
@@ -139,7 +139,9 @@ class Cron:
             "name": name,
             "retention": row["retention"] if row else "14 days",
         }
-        command = fill(job.command, {mark: literal(value) for mark, value in values.items()})
+        command = job.command
+        for mark, value in values.items():
+            command = command.replace(f"'@{mark}@'", literal(value))
         return Wanted(job.name, name, job.schedule, command, self.conn.info.dbname)
 
     def rows(self) -> list[Row]:

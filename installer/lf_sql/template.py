@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from lf_sql import bundle
 
@@ -19,9 +18,4 @@ def literal(value: str) -> str:
 def filled(name: str, **values: str) -> str:
     """The template sql/queries/NAME.sql without its header, with its @marks@ filled in."""
     template = re.sub(r"\A(?:--[^\n]*\n)+", "", bundle.query(name))
-    return fill(template, values)
-
-
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """A value for each @mark@."""
     return re.sub(r"@([a-z]+)@", lambda mark: values[mark[1]], template)
