@@ -1,3 +1,3 @@
 """lf-sql: a scheduler that lives in PostgreSQL."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import psycopg
 
-from lf_sql import db, ledger, preflight, roles
-from lf_sql.bundle import Bundle, Source
-from lf_sql.compare import Finding, carried, compare
+from lf_sql import db, jobs, ledger, locks, preflight, roles
+from lf_sql.bundle import Bundle
+from lf_sql.compare import Finding, compare, damage
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError, Refusal
 from lf_sql.plan import Plan, make_plan
+from lf_sql.steps import LOCKS, Step, steps
+from lf_sql.template import filled
 
-# Taken by installers; shared by whoever they must not meet. The first half is 'lfsq' as an int4.
-LOCK_KEY = (1818653553, 1)
 LOCK_WAIT = 300.0  # seconds
-POLL = 0.1
-STATEMENT_LOCK_TIMEOUT = "5s"  # a DDL statement never queues longer in front of the users
-
-BEFORE_SEEDS = ("ownership", "grants")
 
 # Another installer of this server, or a user, was in the way: begin anew.
 TRANSIENT = {"40001", "40P01", "55P03"}
-# A source names something that a later one makes.
-UNDEFINED = {"42P01", "42704", "42883", "3F000"}
 
 
 @dataclass
@@ -39,10 +33,6 @@ class Outcome:
     findings: list[Finding] = field(default_factory=list)  # before
     leftovers: list[Finding] = field(default_factory=list)  # after
     seconds: float = 0.0
-
-
-class Busy(Exception):
-    """The lock is somebody else's for now."""
 
 
 def check_rights(facts: Mapping[str, Any]) -> None:
@@ -102,54 +92,86 @@ def install(
     bundle: Bundle,
     *,
     say: Callable[[str], None] = lambda line: None,
+    tell: Callable[[str], None] = lambda line: None,
     wait: float = LOCK_WAIT,
 ) -> Outcome:
-    """Bring the database to this version; safe to run twice, in parallel, and to be killed."""
+    """Bring the database to this version; safe to run twice, in parallel, and to be killed.
+
+    `say` hears of each step, `tell` of whom it waits for.
+    """
     started = time.monotonic()
     is_hidden = False
     try:
         outcome = prepare(conn, bundle)
     except ledger.HiddenLedger:
         outcome, is_hidden = Outcome(Plan(reasons=("a hidden ledger",))), True
-    give_up = started + wait
-    tries = 0
+    waiting = Waiting(conn, started + wait, tell)
     while outcome.plan.is_pending:
         try:
             with db.steady_transaction(conn):
-                take_lock(conn)
+                locks.take(conn)
                 if is_hidden:
                     ledger.open_to_owner(conn)
-                outcome = _prepare(conn, bundle)
+                outcome = _prepare_opened(conn, bundle) if is_hidden else _prepare(conn, bundle)
                 if outcome.plan.is_pending:
                     _apply(conn, bundle, outcome, say)
             break
-        except Busy:
-            if time.monotonic() > give_up:
-                raise Refusal(*who_holds(conn)) from None
-            time.sleep(POLL)
-        except psycopg.Error as error:
-            if not is_transient(error) or tries >= 20 or time.monotonic() > give_up:
-                raise
-            tries += 1
-            time.sleep(POLL * tries)
+        except (locks.Busy, psycopg.Error) as error:
+            waiting.endure(error)
     outcome.seconds = time.monotonic() - started
     return outcome
 
 
-def script(bundle: Bundle, plan: Plan) -> Iterator[str]:
-    """The SQL of a plan, as `--dry-run` prints it."""
+class Waiting:
+    """The patience of one who tries again until his time is over, and says whom he waits for."""
+
+    def __init__(self, conn: Connection, until: float, tell: Callable[[str], None]) -> None:
+        self._conn = conn
+        self._until = until
+        self._tell = tell
+        self._from = time.monotonic() + locks.PAUSE  # what is over at once is not worth a line
+        self._told = ""
+
+    def endure(self, error: Exception) -> None:
+        """Pause where trying again makes sense; raise where it does not, or not any more."""
+        if not isinstance(error, locks.Busy):
+            is_over = time.monotonic() > self._until
+            if not isinstance(error, psycopg.Error) or not is_transient(error) or is_over:
+                raise error
+            time.sleep(locks.PAUSE)
+            return
+        found = locks.holder(self._conn, error.what)
+        refusal = locks.refusal(error.what, found)
+        if time.monotonic() > self._until:
+            raise Refusal(*refusal)
+        if found and refusal[0] != self._told and time.monotonic() > self._from:
+            self._told = refusal[0]
+            self._tell(f"waiting: {refusal[0]}")
+        time.sleep(error.pause)
+
+
+def script(bundle: Bundle, plan: Plan, *, with_jobs: bool = True) -> Iterator[str]:
+    """The SQL of a plan, as `--dry-run` prints it: `psql -v ON_ERROR_STOP=1 -f` installs it."""
     if not plan.is_pending:
         yield "-- nothing to do\n"
         return
     yield f"-- lf-sql {bundle.version}: {', '.join(plan.reasons)}\n"
-    yield "begin;\nset local search_path = pg_catalog, pg_temp;\n"
+    yield f"\nbegin;\n\n{db.steady_script()}"
     yield "set local check_function_bodies = off;\n"
     yield preflight.script()
-    for label, sql in _steps(bundle, plan):
-        yield f"\n-- {label}\n{sql.rstrip()}\n"
+    for step in steps(bundle, plan):
+        yield part(step.label, step.sql)
     yield "\ncommit;\n"
-    for job in bundle.jobs:
-        yield f"\n-- {job.label}\n{job.sql.rstrip()}\n"
+    if with_jobs:
+        yield part("jobs", jobs.script(bundle))
+    else:
+        yield "\n-- the jobs are registered in pg_cron's database: lf-sql install --cron-dsn DSN\n"
+
+
+def part(label: str, sql: str) -> str:
+    """A piece of a script under its label."""
+    sql = sql.strip()
+    return f"\n-- {label}\n{sql}{'' if sql.endswith(';') else ';'}\n"
 
 
 def is_transient(error: psycopg.Error) -> bool:
@@ -172,116 +194,49 @@ def _prepare(conn: Connection, bundle: Bundle, to_write: bool = True) -> Outcome
         findings = compare(
             ledger.expectation(conn), ledger.catalogue(conn), same_server=same_server
         )
+        if state.installed.product_version == bundle.version and not findings:
+            findings = ledger.missing_rows(conn)
     plan = make_plan(
         bundle, state, role_map=role_map(facts), server_major=major, findings=len(findings)
     )
+    if findings and plan.is_pending and not plan.is_mending:
+        plan = replace(plan, damage=damage(ledger.catalogue(conn), ledger.expectation(conn)))
     return Outcome(plan, state.installed is not None, findings)
-
-
-def take_lock(conn: Connection) -> None:
-    row = conn.execute("select pg_catalog.pg_try_advisory_xact_lock(%s, %s) as got", LOCK_KEY)
-    if not row.fetchone()["got"]:  # type: ignore[index]
-        raise Busy
-    conn.execute("select pg_catalog.set_config('lock_timeout', %s, true)", [STATEMENT_LOCK_TIMEOUT])
-    conn.execute("select pg_catalog.set_config('check_function_bodies', 'off', true)")
-
-
-def who_holds(conn: Connection) -> tuple[str, str]:
-    """The message and the hint for one who waited in vain."""
-    row = conn.execute(
-        "select pid from pg_catalog.pg_locks where locktype = 'advisory' and classid = %s "
-        "and objid = %s and granted and database = (select oid from pg_catalog.pg_database "
-        "where datname = pg_catalog.current_database()) limit 1",
-        LOCK_KEY,
-    ).fetchone()
-    holder = f"process {row['pid']} of the server" if row else "another process"
-    return (
-        f"another installer is at work: {holder} holds the lock",
-        f"wait for it, or end it: select pg_terminate_backend({row['pid'] if row else 'PID'})",
-    )
 
 
 def _apply(conn: Connection, bundle: Bundle, outcome: Outcome, say: Callable[[str], None]) -> None:
     plan = outcome.plan
-    before = ledger.catalogue(conn) if outcome.findings else {}
-    expected = ledger.expectation(conn) if outcome.findings else {}
-    _run(conn, "roles.sql", bundle.scripts["roles"])
-    for migration in plan.migrations:
-        say(migration.label)
-        _run(conn, migration.label, roles.render(migration.sql, plan.role_map, grants=True))
-        ledger.record_migration(conn, bundle, migration)
-    say(f"{len(bundle.sources)} sources")
-    definitions, seeds = _halves(bundle)
-    _replay(conn, definitions, plan.role_map)
-    ledger.record_sources(conn, bundle)
-    for name in BEFORE_SEEDS:
-        say(f"{name}.sql")
-        _run(conn, f"{name}.sql", _rendered_script(bundle, name, plan.role_map))
-    _replay(conn, seeds, plan.role_map)
-    _run(conn, "assertions.sql", _rendered_script(bundle, "assertions", plan.role_map))
-    after = ledger.catalogue(conn)
-    if not plan.is_mending:
-        major = conn.info.server_version // 10000
-        ledger.record_install(conn, bundle, plan.role_map, major, "; ".join(plan.reasons))
-        expected = carried(before, expected, after) if outcome.findings else after
-        ledger.record_expectation(conn, expected)
-    outcome.leftovers = compare(expected, after)
+    told = ""
+    for step in steps(bundle, plan):
+        what = f"{len(bundle.sources)} sources" if step.source else step.label
+        if what != told:
+            say(what)
+            told = what
+        _run(conn, step)
+    if plan.is_mending or plan.damage:
+        outcome.leftovers = compare(ledger.expectation(conn), ledger.catalogue(conn))
+    outcome.leftovers += ledger.missing_rows(conn)
 
 
-def _rendered_script(bundle: Bundle, name: str, mapped: Mapping[str, str]) -> str:
-    return roles.render(bundle.scripts[name], mapped, grants=name == "grants")
-
-
-def _render_source(source: Source, mapped: Mapping[str, str]) -> str:
-    return roles.render(source.sql, mapped, grants=source.kind == "policy")
-
-
-def _steps(bundle: Bundle, plan: Plan) -> Iterator[tuple[str, str]]:
-    yield "roles.sql", bundle.scripts["roles"]
-    for migration in plan.migrations:
-        yield migration.label, roles.render(migration.sql, plan.role_map, grants=True)
-    definitions, seeds = _halves(bundle)
-    for source in definitions:
-        yield source.label, _render_source(source, plan.role_map)
-    for name in BEFORE_SEEDS:
-        yield f"{name}.sql", _rendered_script(bundle, name, plan.role_map)
-    for source in seeds:
-        yield source.label, _render_source(source, plan.role_map)
-    yield "assertions.sql", _rendered_script(bundle, "assertions", plan.role_map)
-
-
-def _halves(bundle: Bundle) -> tuple[list[Source], list[Source]]:
-    """The definitions, and the seeds: rows that functions write once they have their owners."""
-    seeds = [source for source in bundle.sources if source.kind == "seed"]
-    return [source for source in bundle.sources if source.kind != "seed"], seeds
-
-
-def _replay(conn: Connection, sources: Sequence[Source], mapped: Mapping[str, str]) -> None:
-    """All sources; one that names something not made yet is tried again after the others."""
-    waiting = list(sources)
-    while waiting:
-        later: list[tuple[Source, psycopg.Error]] = []
-        for source in waiting:
-            text = f"savepoint lf_sql_source;{_render_source(source, mapped)}"
-            try:
-                conn.execute(f"{text}\n;release savepoint lf_sql_source".encode())
-            except psycopg.Error as error:
-                if error.sqlstate not in UNDEFINED:
-                    raise _located(error, source.label, text) from error
-                conn.execute("rollback to savepoint lf_sql_source")
-                later.append((source, error))
-        if len(later) == len(waiting):
-            source, error = later[0]
-            text = f"savepoint lf_sql_source;{_render_source(source, mapped)}"
-            raise _located(error, source.label, text) from error
-        waiting = [source for source, _ in later]
-
-
-def _run(conn: Connection, label: str, sql: str) -> None:
+def _prepare_opened(conn: Connection, bundle: Bundle) -> Outcome:
     try:
-        conn.execute(sql.encode())
+        return _prepare(conn, bundle)
+    except ledger.HiddenLedger:
+        raise ledger.EmptyLedger from None
+
+
+def lock_tables(conn: Connection) -> None:
+    """The first step alone, for who takes everything away."""
+    _run(conn, Step(LOCKS, filled("lock_tables")))
+
+
+def _run(conn: Connection, step: Step) -> None:
+    try:
+        conn.execute(step.sql.encode())
     except psycopg.Error as error:
-        raise _located(error, label, sql) from error
+        if step.label == LOCKS and locks.is_in_the_way(error):
+            raise locks.Busy("tables") from error
+        raise _located(error, step.label, step.sql) from error
 
 
 def _located(error: psycopg.Error, label: str, sql: str) -> Exception:

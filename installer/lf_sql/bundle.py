@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from lf_sql import __version__
+from lf_sql import __version__, manifest
 from lf_sql.errors import LfSqlError
 
 CHECKSUM_ALGORITHM = 1  # sha256 of the text with line ends as LF; the path never enters
@@ -29,7 +29,9 @@ _OWNER = re.compile(r"^-- owner: (lf_sql_owner|lf_sql_engine)\s*$", re.MULTILINE
 _CREATED = re.compile(
     r"^create (?:or replace )?(?:function|procedure) ([a-z_]+)\.([a-z0-9_]+)", re.MULTILINE
 )
-_JOB = re.compile(r"^-- (job|requires): (.+?)\s*$", re.MULTILINE)
+_JOB = re.compile(r"^-- (job|schedule|requires|place): (.+?)\s*$", re.MULTILINE)
+_NAME = re.compile(r"\b[a-z_]+\.[a-z0-9_]+\b")
+_COMMENT = re.compile(r"^--[^\n]*\n", re.MULTILINE)
 
 
 def checksum(text: str) -> str:
@@ -78,12 +80,17 @@ class Source:
 
 @dataclass(frozen=True)
 class Job:
-    """A pg_cron job, and the procedure without which it is not registered."""
+    """A pg_cron job, and the procedure without which it is not registered.
+
+    `place`: only where pg_cron lives `here`, in our own database, or `elsewhere`.
+    """
 
     label: str
     name: str
+    schedule: str
     requires: str
-    sql: str
+    command: str
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,8 +143,14 @@ def sql_root() -> Path:
 
 
 def load(root: Path | None = None, version: str = __version__) -> Bundle:
-    """Read the whole tree. Raises LfSqlError where a file's name and place do not fit."""
-    root = root or sql_root()
+    """Read the whole tree. Raises LfSqlError where a file's name and place do not fit.
+
+    The files of a wheel must be those that it was built with; a checkout is git's affair.
+    """
+    if root is None:
+        root = sql_root()
+        if root.parent == Path(__file__).resolve().parent:
+            manifest.check(root)
     return Bundle(
         version=version,
         migrations=tuple(_migrations(root)),
@@ -173,16 +186,35 @@ def _migrations(root: Path) -> Iterator[Migration]:
 
 
 def _sources(root: Path) -> Iterator[Source]:
-    """Functions, views, the functions that return a view's rows, triggers, policies, seeds."""
-    layers = {layer: list(_layer(root, layer)) for layer in LAYERS}
-    views = [f"{view.schema}.{view.name}" for view in layers["views"]]
-    for function in layers["functions"]:
-        if any(view in function.sql.partition("$$")[0] for view in views):
-            layers["views"].append(function)
-    layers["functions"] = [f for f in layers["functions"] if f not in layers["views"]]
-    yield from itertools.chain.from_iterable(layers.values())
+    """Functions, views, triggers and policies, each behind what it names; then the seeds."""
+    yield from ordered(source for layer in LAYERS for source in _layer(root, layer))
     for path in sorted((root / "seeds").glob("*.sql")):
         yield Source(path.relative_to(root).as_posix(), "seed", "", path.stem, _read(path))
+
+
+def ordered(sources: Iterable[Source]) -> list[Source]:
+    """In the order given, but nothing before a function or view that its text names.
+
+    A body in $$ does not count: it is not looked into before it is called.
+    """
+    by_label = {source.label: source for source in sources}
+    makers = {
+        f"{source.schema}.{source.name}": source.label
+        for source in by_label.values()
+        if source.kind in ("function", "view")
+    }
+    graph = {
+        label: {
+            makers[name]
+            for name in _NAME.findall(_COMMENT.sub("", source.sql).partition("$$")[0])
+            if makers.get(name, label) != label
+        }
+        for label, source in by_label.items()
+    }
+    try:
+        return [by_label[label] for label in TopologicalSorter(graph).static_order()]
+    except CycleError as error:
+        raise LfSqlError(f"sources need each other: {', '.join(error.args[1])}") from None
 
 
 def _layer(root: Path, layer: str) -> Iterator[Source]:
@@ -194,9 +226,14 @@ def _layer(root: Path, layer: str) -> Iterator[Source]:
 
 
 def _jobs(root: Path) -> Iterator[Job]:
+    """The header's fields, and below it the bare command."""
     for path in sorted((root / "jobs").glob("*.sql")):
         sql = _read(path)
         head = {m[1]: m[2] for m in _JOB.finditer(sql)}
-        if set(head) != {"job", "requires"}:
-            raise LfSqlError(f"jobs/{path.name} must name its job and what it requires")
-        yield Job(f"jobs/{path.name}", head["job"], head["requires"], sql)
+        if set(head) - {"place"} != {"job", "schedule", "requires"}:
+            raise LfSqlError(
+                f"jobs/{path.name} must name its job, its schedule and what it requires"
+            )
+        command = _COMMENT.sub("", sql).strip().removesuffix(";")
+        fields = (head[name] for name in ("job", "schedule", "requires"))
+        yield Job(f"jobs/{path.name}", *fields, command, head.get("place", ""))

@@ -29,6 +29,16 @@ class Finding:
         return f"{self.kind} {self.identity}: {self.problem}".removesuffix(": ")
 
 
+@dataclass(frozen=True)
+class Damage:
+    """What was expected before an upgrade, and what of it was there (None: nothing)."""
+
+    kind: str
+    identity: str
+    expected: Facts
+    found: Facts | None
+
+
 def compare(expected: Catalogue, actual: Catalogue, *, same_server: bool = True) -> list[Finding]:
     """What differs. `same_server` false leaves out texts that another major version prints anew."""
     findings = []
@@ -47,16 +57,13 @@ def compare(expected: Catalogue, actual: Catalogue, *, same_server: bool = True)
     return findings
 
 
-def carried(before: Catalogue, expected: Catalogue, after: Catalogue) -> Catalogue:
-    """What to expect after an upgrade: the new catalogue, but earlier damage stays damage."""
-    result = dict(after)
-    for key, facts in expected.items():
-        if key[0] not in STATE_KINDS:
-            continue
-        old, new = _state_of(before.get(key)), _state_of(after.get(key))
-        if old != _state_of(facts) and old == new:
-            result[key] = facts
-    return result
+def damage(before: Catalogue, expected: Catalogue) -> tuple[Damage, ...]:
+    """What only migrations make and is not as it was left: no replay mends it."""
+    return tuple(
+        Damage(*key, facts, _state_of(before.get(key)))
+        for key, facts in expected.items()
+        if key[0] in STATE_KINDS and _state_of(before.get(key)) != _state_of(facts)
+    )
 
 
 def _state_of(facts: Facts | None) -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ from psycopg.rows import dict_row
 
 from lf_sql import bundle, instants, preflight
 from lf_sql.errors import CannotConnect, LfSqlError
+from lf_sql.template import literal
 from lf_sql.trouble import kind_of_refusal
 
 OLDEST_SERVER = 150000
@@ -82,6 +83,12 @@ STEADY: Mapping[str, str] = {
     "transform_null_equals": "off",
     "xmloption": "content",
 }
+
+_STEADY = (
+    "pg_catalog.set_config(s.name, w.value, true) "
+    "from pg_catalog.jsonb_each_text(%s::jsonb) as w (name, value) "
+    "join pg_catalog.pg_settings as s on pg_catalog.lower(s.name) = w.name"
+)
 
 
 def resolve_dsn(dsn: str | None) -> str:
@@ -165,13 +172,14 @@ def _look_round(conn: Connection) -> None:
 def steady_transaction(conn: Connection) -> Iterator[Connection]:
     """A transaction in which no setting of the role or the database changes what SQL means."""
     with conn.transaction():
-        conn.execute(
-            "select pg_catalog.set_config(s.name, w.value, true) "
-            "from pg_catalog.jsonb_each_text(%s::jsonb) as w (name, value) "
-            "join pg_catalog.pg_settings as s on pg_catalog.lower(s.name) = w.name",
-            [json.dumps(dict(STEADY))],
-        )
+        conn.execute(f"select {_STEADY}".encode(), [json.dumps(dict(STEADY))])
         yield conn
+
+
+def steady_script() -> str:
+    """The same at the head of a transaction in a script."""
+    call = _STEADY.replace("%s", literal(json.dumps(dict(STEADY))))
+    return f"do $steady$\nbegin\n  perform {call};\nend\n$steady$;\n"
 
 
 def facts(conn: Connection) -> dict[str, Any]:

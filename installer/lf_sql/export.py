@@ -6,18 +6,17 @@ before anything that holds state is done, definitions are replayed.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lf_sql import bundle as bundles
-from lf_sql import preflight
-from lf_sql.apply import BEFORE_SEEDS
-from lf_sql.bundle import CHECKSUM_ALGORITHM, Bundle, Migration, Source
-from lf_sql.errors import LfSqlError
+from lf_sql import jobs, preflight
+from lf_sql.apply import part
+from lf_sql.bundle import Bundle, Source
+from lf_sql.plan import Plan
+from lf_sql.steps import INSTALL, Step, steps
+from lf_sql.template import filled, literal
 
 SETTINGS = {
     "search_path": "pg_catalog, pg_temp",
@@ -25,7 +24,6 @@ SETTINGS = {
     "client_min_messages": "warning",
 }
 _FILE = re.compile(r"\d{14}_lf_sql_[0-9a-z_]+\.sql")
-_VIEW = re.compile(r"^create (?:or replace )?view ([a-z_]+\.[a-z0-9_]+)", re.MULTILINE)
 
 
 def supabase(bundle: Bundle, folder: Path) -> Path:
@@ -54,7 +52,7 @@ def supabase_script(bundle: Bundle) -> Iterator[str]:
     yield "-- Safe to run again: what the ledger knows is passed over, all else is replayed.\n\n"
     yield "".join(f"set {name} = {value};\n" for name, value in SETTINGS.items())
     yield from body(bundle)
-    yield part("jobs", jobs(bundle))
+    yield part("jobs", jobs.script(bundle))
     yield "\n" + "".join(f"reset {name};\n" for name in reversed(SETTINGS))
 
 
@@ -68,106 +66,26 @@ def body(bundle: Bundle, also: Sequence[Source] = ()) -> Iterator[str]:
     version = literal(bundle.version)
     yield part("whose it is", preflight.script())
     yield part("refusals", filled("export_refuse", newest=newest, version=version))
-    yield part("roles.sql", bundle.scripts["roles"])
-    for migration in bundle.migrations:
-        yield part(migration.label, _guarded(bundle, migration))
-    definitions = [source for source in bundle.sources if source.kind != "seed"]
-    for source in ordered([*definitions, *also]):
-        yield part(source.label, source.sql)
-    yield part("ledger: sources", _sources(replace(bundle, sources=(*bundle.sources, *also))))
-    for name in BEFORE_SEEDS:
-        yield part(f"{name}.sql", bundle.scripts[name])
-    for source in bundle.sources:
-        if source.kind == "seed":
-            yield part(source.label, source.sql)
-    yield part("assertions.sql", bundle.scripts["assertions"])
-    yield part("ledger: install", _install(bundle))
+    plan = Plan(bundle.migrations, ("exported SQL",))
+    for step in steps(bundle, plan, also):
+        yield part(step.label, _guarded(bundle, step))
 
 
-def ordered(sources: Iterable[Source]) -> list[Source]:
-    """Their order of replay, but a view before the functions whose head names it.
-
-    Bodies are not checked while they are made; a head (`returns setof a_view`) is.
-    """
-    waiting = list(sources)
-    views = {name: s for s in waiting if s.kind == "view" for name in _VIEW.findall(s.sql)}
-    missing = {s.label: _views_in_head(s, views) for s in waiting}
-    done: list[Source] = []
-    while waiting:
-        ready = [source for source in waiting if not missing[source.label]]
-        if not ready:
-            raise LfSqlError(f"views need each other: {', '.join(s.label for s in waiting)}")
-        done += ready
-        made = {name for name, view in views.items() if view in ready}
-        waiting = [source for source in waiting if source not in ready]
-        missing = {label: names - made for label, names in missing.items()}
-    return done
-
-
-def _views_in_head(source: Source, views: dict[str, Source]) -> set[str]:
-    head = re.split(r"^as \$", source.sql, maxsplit=1, flags=re.MULTILINE)[0]
-    return {
-        name
-        for name, view in views.items()
-        if view is not source and re.search(rf"\b{re.escape(name)}\b", head)
-    }
-
-
-def part(label: str, sql: str) -> str:
-    sql = sql.strip()
-    return f"\n-- {label}\n{sql}{'' if sql.endswith(';') else ';'}\n"
-
-
-def literal(value: str) -> str:
-    """A text as SQL, whatever standard_conforming_strings says."""
-    tag = "v"
-    while f"${tag}$" in value:
-        tag += "v"
-    return f"${tag}${value}${tag}$"
-
-
-def filled(name: str, **values: str) -> str:
-    """The template sql/queries/NAME.sql without its header, with its @marks@ filled in."""
-    template = re.sub(r"\A(?:--[^\n]*\n)+", "", bundles.query(name))
-    return re.sub(r"@([a-z]+)@", lambda mark: values[mark[1]], template)
-
-
-def jobs(bundle: Bundle) -> str:
-    return filled("export_jobs", jobs=job_calls(bundle))
-
-
-def job_calls(bundle: Bundle) -> str:
-    """Statements of PL/pgSQL that register them."""
-    return "\n".join(f"execute {literal(job.sql.strip())};" for job in bundle.jobs)
-
-
-def _guarded(bundle: Bundle, migration: Migration) -> str:
-    return filled(
-        "export_migration",
-        number=str(migration.version),
-        slug=literal(migration.slug),
-        checksum=literal(migration.checksum),
-        algorithm=str(CHECKSUM_ALGORITHM),
-        version=literal(bundle.version),
-        sql=literal(migration.sql.strip()),
-    )
-
-
-def _sources(bundle: Bundle) -> str:
-    rows = (
-        f"  ({', '.join(map(literal, texts))}, {json.dumps(is_replaceable)})"
-        for *texts, is_replaceable in bundle.objects
-    )
-    columns = "kind, schema_name, object_name, owned_by, is_replaceable"
-    head = ("delete from lf_sql.sources;", f"insert into lf_sql.sources ({columns}) values")
-    return "\n".join([*head, ",\n".join(rows)])
-
-
-def _install(bundle: Bundle) -> str:
-    return filled(
-        "export_install",
-        version=literal(bundle.version),
-        digest=literal(bundle.digest),
-        algorithm=str(CHECKSUM_ALGORITHM),
-        catalogue=bundles.query("catalogue").strip().rstrip(";"),
-    )
+def _guarded(bundle: Bundle, step: Step) -> str:
+    """What must not be done twice asks the ledger first."""
+    if step.migration:
+        return filled(
+            "export_migration",
+            number=str(step.migration.version),
+            slug=literal(step.migration.slug),
+            checksum=literal(step.migration.checksum),
+            sql=literal(step.sql.strip()),
+        )
+    if step.label == INSTALL:
+        return filled(
+            "export_install",
+            version=literal(bundle.version),
+            digest=literal(bundle.digest),
+            sql=literal(step.sql.strip()),
+        )
+    return step.sql

@@ -11,8 +11,10 @@ from pathlib import Path
 import click
 
 from lf_sql import bundle as bundles
-from lf_sql import export
+from lf_sql import export, jobs
+from lf_sql.apply import part
 from lf_sql.bundle import Bundle, Source
+from lf_sql.template import filled
 
 NAME = "lf_sql"
 FINISH = "fn_finish_restore"
@@ -52,12 +54,10 @@ def script(bundle: Bundle) -> Iterator[str]:
     )
     finish = Source(
         f"extension/{FINISH}.sql", "function", "lf_sql", FINISH,
-        export.filled("extension_finish_restore"),
+        filled("extension_finish_restore"),
     )  # fmt: skip
     yield from export.body(bundle, [finish])
-    yield export.part(
-        "dump and restore", export.filled("extension_end", jobs=export.job_calls(bundle))
-    )
+    yield part("dump and restore", filled("extension_end", jobs=jobs.calls(bundle)))
 
 
 @click.command(help=__doc__)

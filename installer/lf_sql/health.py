@@ -9,7 +9,7 @@ from uuid import UUID
 
 import psycopg
 
-from lf_sql import bundle
+from lf_sql import bundle, jobs
 from lf_sql.db import Connection
 
 
@@ -35,28 +35,55 @@ class Line:
         return asdict(self)
 
 
-def facts(conn: Connection) -> dict[str, Any]:
-    """What the catalogue and pg_cron show to this role. pg_cron is named only where it is."""
-    row = conn.execute(bundle.query("health_facts").encode()).fetchone()
-    assert row is not None  # one row by construction
-    found: dict[str, Any] = row["facts"]
+def facts(conn: Connection, cron: Connection | None = None) -> dict[str, Any]:
+    """What the catalogue and pg_cron show to this role. pg_cron is named only where it is.
+
+    `cron`: a connection to the database in which pg_cron lives, where it is another one.
+    """
+    found = _facts(conn)
+    database = found["database"]
+    names = [jobs.DISPATCH]
+    if cron is not None and (seen := _facts(cron))["database"] != database:
+        found["pg_cron"] = seen["pg_cron"]
+        names.insert(0, jobs.suffixed(jobs.DISPATCH, database))
     if found["pg_cron"]["can_read"]:
         try:
-            job = conn.execute(bundle.query("health_job").encode()).fetchone()
+            row = (
+                (cron or conn)
+                .execute(
+                    bundle.query("health_job").encode(), {"names": names, "database": database}
+                )
+                .fetchone()
+            )
         except psycopg.errors.InsufficientPrivilege:
             found["pg_cron"]["can_read"] = False
         else:
-            found |= job["facts"] if job else {}
+            found |= row["facts"] if row else {}
+    if job := found.get("job"):
+        query = bundle.query("cron_roles").encode()
+        role = conn.execute(query, {"names": [job["username"]]}).fetchone()
+        assert role is not None  # a row a name
+        job |= {"has_role": role["has_role"], "can_login": role["can_login"]}
+        job |= {"can_tick": role["can_run"], "why_not": role["why_not"]}
     holders = conn.execute(bundle.query("health_holders").encode()).fetchone()
     found |= holders or {}
     return found
 
 
-def everything(conn: Connection, *, has_schedules: bool = True) -> list[Line]:
+def _facts(conn: Connection) -> dict[str, Any]:
+    row = conn.execute(bundle.query("health_facts").encode()).fetchone()
+    assert row is not None  # one row by construction
+    found: dict[str, Any] = row["facts"]
+    return found
+
+
+def everything(
+    conn: Connection, *, has_schedules: bool = True, cron: Connection | None = None
+) -> list[Line]:
     """The operator's view: the machinery, and every tenant's schedules that are not fine."""
     rows = conn.execute(
         "select * from lenses.fn_health(%s::jsonb, %s)",
-        [json.dumps(facts(conn), default=str), has_schedules],
+        [json.dumps(facts(conn, cron), default=str), has_schedules],
     ).fetchall()
     return [Line(**row) for row in rows]
 

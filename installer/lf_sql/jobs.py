@@ -1,31 +1,34 @@
-"""The pg_cron jobs: registered exactly once, or what is missing and how to get it."""
+"""The pg_cron jobs: registered exactly once, or what is missing and how to get it.
+
+pg_cron lives in one database of a server. Where that is ours the jobs are registered from the same
+connection (`here`); else, by --cron-dsn, from a second one (`elsewhere`), under names with our
+database's name behind them.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
 
 from lf_sql import bundle as bundles
-from lf_sql import db
+from lf_sql import cron_troubles, db, roles
 from lf_sql.bundle import Bundle, Job
 from lf_sql.compare import Finding
+from lf_sql.cron_troubles import Trouble
 from lf_sql.db import Connection
+from lf_sql.errors import LfSqlError
+from lf_sql.template import filled, literal
 
 EXTENSION_MARK = "Job scheduler for PostgreSQL (made by lf-sql)"
-WORKER = "or let the process `lf-sql worker` drive it instead of pg_cron"
-_CALL = re.compile(r"cron\.schedule\('([^']+)', '([^']+)', '([^']+)'\)")
+DISPATCH = "dispatch-scheduled-workflows"
+LONGEST = 63  # a job's name, as a name of PostgreSQL
 
-
-@dataclass(frozen=True)
-class Trouble:
-    """Why pg_cron does not drive this database, and the commands that mend it."""
-
-    problem: str
-    commands: tuple[str, ...]
+Row = Mapping[str, Any]
 
 
 @dataclass
@@ -40,82 +43,249 @@ class Driver:
 
 @dataclass(frozen=True)
 class Wanted:
+    """One good row of cron.job."""
+
+    plain_name: str
     name: str
     schedule: str
     command: str
+    database: str
 
 
-def wanted(job: Job) -> Wanted:
-    """The three words that a job's file gives to cron.schedule."""
-    found = _CALL.search(job.sql)
-    if not found:
-        raise ValueError(f"{job.label} registers no job")
-    return Wanted(*found.groups())
+class Cron:
+    """pg_cron as one connection reaches it, for the database of another (or the same) one."""
+
+    def __init__(self, conn: Connection, bundle: Bundle, cron: Connection | None) -> None:
+        self.ours = conn
+        self.conn = cron or conn
+        self.bundle = bundle
+        self.database = conn.info.dbname
+        self.is_elsewhere = cron is not None and cron.info.dbname != conn.info.dbname
+        if cron is not None:
+            self._refuse_another_server()
+        self.acts_as, self.logged_in = _identity(self.conn)
+        # pg_cron's own come first: to name another takes a superuser.
+        self.users = list(dict.fromkeys((self.acts_as, self.logged_in, *_identity(conn))))
+        self.runner = self._runner()
+        with self.acting(self.runner):
+            self.server = _one(self.conn, "cron_server")
+
+    def _refuse_another_server(self) -> None:
+        query = b"select pg_catalog.pg_postmaster_start_time() as started"
+        if self.ours.execute(query).fetchone() != self.conn.execute(query).fetchone():
+            raise LfSqlError(
+                "--cron-dsn is of another server than the database itself",
+                "give the DSN of the database of the same server in which pg_cron lives",
+            )
+
+    def _runner(self) -> str | None:
+        """The role that the jobs are to run as."""
+        facts = self.facts(self.users)
+        return next((name for name in self.users if facts[name]["can_run"]), None)
+
+    def facts(self, names: list[str]) -> dict[str, Row]:
+        """What our database says of these roles."""
+        rows = self.ours.execute(bundles.query("cron_roles").encode(), {"names": names})
+        return {row["name"]: row for row in rows.fetchall()}
+
+    @contextmanager
+    def acting(self, role: str | None) -> Iterator[str]:
+        """A transaction of pg_cron's connection as this role where it can be had; who it is."""
+        name = self.logged_in if role == self.logged_in else self.acts_as
+        with db.steady_transaction(self.conn):
+            if self.logged_in != self.acts_as:
+                word = "none" if name == self.logged_in else roles.quote_ident(name)
+                self.conn.execute(f"set local role {word}".encode())
+            yield name
+
+    @property
+    def is_usable(self) -> bool:
+        return bool(self.server["is_created"] and self.server["may_use"])
+
+    def troubles(self) -> list[Trouble]:
+        server = self.server
+        if self.is_elsewhere and server["is_created"]:
+            server = {**server, "cron_database": server["database_name"]}
+        found = cron_troubles.troubles(server)
+        if self.is_usable and self.runner is None and self.wanted():
+            found.append(cron_troubles.no_runner(self.users))
+        return found
+
+    def wanted(self) -> list[Wanted]:
+        """The jobs whose procedure is here."""
+        rows = self.ours.execute(
+            "select n.nspname || '.' || p.proname as name from pg_catalog.pg_proc as p "
+            "join pg_catalog.pg_namespace as n on n.oid = p.pronamespace where p.prokind = 'p'"
+        ).fetchall()
+        there = {row["name"] for row in rows}
+        place = "elsewhere" if self.is_elsewhere else "here"
+        return [
+            self._wanted(job)
+            for job in self.bundle.jobs
+            if job.requires in there and job.place in ("", place)
+        ]
+
+    def _wanted(self, job: Job) -> Wanted:
+        if not self.is_elsewhere:
+            return Wanted(job.name, job.name, job.schedule, job.command, self.database)
+        name = suffixed(job.name, self.database)
+        if job.place != "elsewhere":
+            return Wanted(job.name, name, job.schedule, job.command, self.database)
+        row = self.ours.execute(
+            "select s.ticks_retention::text as retention from lenses.dispatch_settings as s"
+        ).fetchone()
+        values = {
+            "database": self.database,
+            "name": name,
+            "retention": row["retention"] if row else "14 days",
+        }
+        command = job.command
+        for mark, value in values.items():
+            command = command.replace(f"'@{mark}@'", literal(value))
+        return Wanted(job.name, name, job.schedule, command, self.conn.info.dbname)
+
+    def rows(self) -> list[Row]:
+        """Those of cron.job with our names, as far as they can be seen, and as whom."""
+        names = {job.name for job in self.bundle.jobs}
+        names |= {suffixed(name, self.database) for name in names if self.is_elsewhere}
+        found: dict[int, Row] = {}
+        for role in (None, self.runner):
+            with self.acting(role) as seen_as:
+                rows = self.conn.execute(
+                    bundles.query("cron_jobs").encode(), {"names": sorted(names)}
+                ).fetchall()
+            found |= {row["jobid"]: {**row, "seen_as": seen_as} for row in rows}
+        facts = self.facts([row["username"] for row in found.values()])
+        return [{**row, **facts[row["username"]]} for row in found.values()]
+
+    def mine(self, job: Wanted, rows: list[Row]) -> list[Row]:
+        """Those that are this job, or were."""
+        return [
+            row
+            for row in rows
+            if (self.is_elsewhere and row["job"] == job.name)
+            or (row["job"] == job.plain_name and row["database"] == self.database)
+            or (row["job"] == job.plain_name and row["is_orphan"] and not self.is_elsewhere)
+        ]
+
+    def findings(self) -> list[Finding]:
+        rows = self.rows()
+        return [
+            Finding("job", job.name, problem)
+            for job in self.wanted()
+            for problem in self._problems(job, rows)
+        ]
+
+    def _problems(self, job: Wanted, rows: list[Row]) -> Iterator[str]:
+        mine = self.mine(job, rows)
+        live = [row for row in mine if not row["is_orphan"]]
+        strayed = [
+            row for row in rows
+            if row not in mine and row["job"] == job.name and row["username"] in self.users
+        ]  # fmt: skip
+        if len(live) > 1:
+            yield f"registered {len(live)} times"
+        elif not live and strayed:
+            yield f"runs in database {strayed[0]['database']}, should be {job.database}"
+        elif not live:
+            yield "not registered"
+        for row in live[:1]:
+            yield from self._differences(job, row)
+        for row in mine:
+            if row["is_orphan"]:
+                yield f"left over from database {row['database']}, which is gone"
+
+    def _differences(self, job: Wanted, row: Row) -> Iterator[str]:
+        pairs = [
+            ("name", row["job"], job.name),
+            ("schedule", row["schedule"], job.schedule),
+            ("command", row["command"], job.command),
+            ("database", row["database"], job.database),
+        ]
+        if self.server["uses_workers"] != "on":  # else no connection is made
+            pairs.append(("port", row["nodeport"], self.server["port"]))
+            if self.server["cron_host"] is not None:
+                pairs.append(("host", row["nodename"], self.server["cron_host"]))
+        for what, is_now, should_be in pairs:
+            if is_now != should_be:
+                yield f"{what} is {is_now}, should be {should_be}"
+        if not row["active"]:
+            yield "not active"
+        if not row["can_run"]:
+            yield f"its owner {row['username']} cannot run it: {row['why_not']}"
+
+    def take_away(self, names: set[str]) -> list[str]:
+        """Unschedule what there is of these jobs; what was there."""
+        gone = []
+        for job in self.wanted():
+            for row in self.mine(job, self.rows()) if job.name in names else ():
+                with self.acting(row["seen_as"]):
+                    self.conn.execute("select cron.unschedule(%s::bigint)", [row["jobid"]])
+                gone.append(row["job"])
+        return gone
+
+    def put(self, names: set[str]) -> None:
+        """Register these jobs, all or none."""
+        with self.acting(self.runner) as acting:
+            for job in (job for job in self.wanted() if job.name in names):
+                call = [job.name, job.schedule, job.command]
+                if not self.is_elsewhere:
+                    self.conn.execute("select cron.schedule(%s, %s, %s)", call)
+                    continue
+                self.conn.execute(
+                    "select cron.schedule_in_database(%s, %s, %s, %s, %s)",
+                    [*call, job.database, None if acting == self.runner else self.runner],
+                )
 
 
-def inspect(conn: Connection, bundle: Bundle) -> Driver:
+def inspect(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> Driver:
     """Read-only: what is missing on the server, and how our jobs stand."""
-    with db.steady_transaction(conn):
-        return _inspect(conn, bundle)
+    return _inspect(Cron(conn, bundle, cron))
 
 
-def _inspect(conn: Connection, bundle: Bundle) -> Driver:
-    server = _server(conn)
-    driver = Driver(troubles=troubles(server))
-    driver.is_usable = bool(server["is_created"] and server["may_use"])
+def _inspect(place: Cron) -> Driver:
+    driver = Driver(troubles=place.troubles(), is_usable=place.is_usable)
     if driver.is_usable:
-        jobs = _jobs_to_have(conn, bundle)
-        rows = _rows(conn, bundle)
-        driver.findings = check(jobs, rows)
+        driver.findings = place.findings()
         wrong = {finding.identity for finding in driver.findings}
-        driver.registered = [job.name for job in jobs if job.name not in wrong]
+        driver.registered = [job.name for job in place.wanted() if job.name not in wrong]
     return driver
 
 
-def register(conn: Connection, bundle: Bundle) -> Driver:
-    """Register what is missing or altered, in a transaction of its own; says what cannot be."""
-    with db.steady_transaction(conn):
-        server = _server(conn)
+def register(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> Driver:
+    """Register what is missing or altered; says what cannot be."""
+    place = Cron(conn, bundle, cron)
+    server = place.server
     if (
         server["is_available"]
         and not server["is_created"]
         and server["cron_database"] == server["database_name"]
     ):
-        _create_extension(conn)
-    driver = inspect(conn, bundle)
-    if not (driver.is_usable and driver.findings):
+        _create_extension(place.conn)
+        place = Cron(conn, bundle, cron)
+    driver = _inspect(place)
+    if not (driver.is_usable and driver.findings and place.runner):
         return driver
     wrong = {finding.identity for finding in driver.findings}
     try:
-        with db.steady_transaction(conn):
-            for row in _rows(conn, bundle):
-                if row["name"] in wrong:
-                    conn.execute("select cron.unschedule(%s::bigint)", [row["jobid"]])
-            names = {job.name for job in _jobs_to_have(conn, bundle)} & wrong
-            for job in bundle.jobs:
-                if job.name in names:
-                    conn.execute(job.sql.encode())
+        with place.conn.transaction():
+            place.take_away(wrong)
+            place.put(wrong)
     except psycopg.Error as error:
-        driver.troubles.append(
-            Trouble(
-                f"pg_cron did not take the job: {db.describe(error)[0]}",
-                (f"grant usage on schema cron to {db.ident(server['user_name'])}", WORKER),
-            )
-        )
+        elsewhere = place.server["database_name"] if place.is_elsewhere else None
+        user = place.server["user_name"]
+        driver.troubles.append(cron_troubles.not_taken(db.describe(error)[0], user, elsewhere))
         return driver
-    return inspect(conn, bundle)
+    return _inspect(place)
 
 
-def unregister(conn: Connection, bundle: Bundle) -> list[str]:
-    """Take our jobs of this database away, and the extension if it is ours and nobody else's."""
-    with db.steady_transaction(conn):
-        server = _server(conn)
-        if not (server["is_created"] and server["may_use"]):
-            return []
-        rows = _rows(conn, bundle)
-        for row in rows:
-            conn.execute("select cron.unschedule(%s::bigint)", [row["jobid"]])
-    return [row["name"] for row in rows]
+def unregister(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> list[str]:
+    """Take our jobs of this database away."""
+    place = Cron(conn, bundle, cron)
+    if not place.is_usable:
+        return []
+    with place.conn.transaction():
+        return place.take_away({job.name for job in place.wanted()})
 
 
 def drop_extension(conn: Connection) -> bool:
@@ -131,131 +301,40 @@ def drop_extension(conn: Connection) -> bool:
     return True
 
 
-def check(jobs: list[Wanted], rows: list[Mapping[str, Any]]) -> list[Finding]:
-    """How the rows of cron.job differ from one good row a job."""
-    findings = []
-    for job in jobs:
-        mine = [row for row in rows if row["name"] == job.name]
-        live = [row for row in mine if not row["is_orphan"]]
-        problems = []
-        if not live:
-            problems.append("not registered")
-        elif len(live) > 1:
-            problems.append(f"registered {len(live)} times")
-        for row in live[:1]:
-            if row["schedule"] != job.schedule:
-                problems.append(f"schedule is {row['schedule']}, should be {job.schedule}")
-            if row["command"] != job.command:
-                problems.append(f"command is {row['command']}, should be {job.command}")
-            if not row["active"]:
-                problems.append("not active")
-            if not row["owner_can"]:
-                problems.append(f"its owner {row['username']} cannot run it")
-        problems += [
-            f"left over from database {row['database']}, which is gone"
-            for row in mine
-            if row["is_orphan"]
-        ]
-        findings += [Finding("job", job.name, problem) for problem in problems]
-    return findings
+def script(bundle: Bundle) -> str:
+    """For SQL that others run: registers them where pg_cron can be had, else warns."""
+    return filled("export_jobs", jobs=calls(bundle), mark=literal(EXTENSION_MARK))
 
 
-def troubles(server: Mapping[str, Any]) -> list[Trouble]:
-    """What keeps pg_cron from driving this database. Pure."""
-    database, user = server["database_name"], db.ident(server["user_name"])
-    conf = (
-        "in postgresql.conf:",
-        "  shared_preload_libraries = 'pg_cron'   # behind what is there already",
-        f"  cron.database_name = '{database}'",
-        "  cron.use_background_workers = on",
-        "  max_worker_processes = 16",
-        "restart PostgreSQL, then: lf-sql install",
+def calls(bundle: Bundle) -> str:
+    """Statements of PL/pgSQL that register them here."""
+    return "\n".join(
+        f"perform cron.schedule({', '.join(map(literal, (j.name, j.schedule, j.command)))});"
+        for j in bundle.jobs
+        if j.place != "elsewhere"
     )
-    if not server["is_available"]:
-        return [
-            Trouble(
-                "pg_cron is not installed on this server",
-                (f"apt-get install postgresql-{server['server_major']}-cron", *conf, WORKER),
-            )
-        ]
-    if server["sees_settings"] and server["cron_database"] is None:
-        return [Trouble("pg_cron is not preloaded", (*conf, WORKER))]
-    if server["sees_settings"] and server["cron_database"] != database:
-        job = f"dispatch-scheduled-workflows-{database}".replace("'", "''")
-        schedule = (
-            f"select cron.schedule_in_database('{job}', '* * * * *', "
-            f"'call lenses.sp_dispatch_tick()', '{database.replace(chr(39), chr(39) * 2)}')"
-        )
-        return [
-            Trouble(
-                f"pg_cron lives in database {server['cron_database']}, not in {database}",
-                (
-                    f"psql -d {server['cron_database']} "
-                    f"-c 'create extension if not exists pg_cron' "
-                    f'-c "{schedule}"',
-                    f"or set cron.database_name = '{database}', restart, and: lf-sql install",
-                    WORKER,
-                ),
-            )
-        ]
-    if not server["is_created"]:
-        return [
-            Trouble(
-                "the extension pg_cron is not created in this database",
-                (
-                    "as a superuser: create extension pg_cron",
-                    "  (where pg_cron is preloaded and cron.database_name is this database)",
-                    f"as a superuser: grant usage on schema cron to {user}",
-                    "then: lf-sql install",
-                    WORKER,
-                ),
-            )
-        ]
-    found = []
-    if not server["may_use"]:
-        found.append(
-            Trouble(
-                f"role {user} may not use pg_cron",
-                (
-                    f"as a superuser: grant usage on schema cron to {user}",
-                    "then: lf-sql install",
-                    WORKER,
-                ),
-            )
-        )
-    if (
-        server["uses_workers"] == "off"
-        and not server["cron_host"].startswith("/")
-        and not server["listen_addresses"].strip()
-    ):
-        found.append(
-            Trouble(
-                f"pg_cron connects to {server['cron_host']} by TCP, and the server does not listen",
-                ("alter system set cron.use_background_workers = on", "restart PostgreSQL", WORKER),
-            )
-        )
-    return found
 
 
-def _server(conn: Connection) -> Mapping[str, Any]:
-    row = conn.execute(bundles.query("cron_server").encode()).fetchone()
+def _identity(conn: Connection) -> tuple[str, str]:
+    """Whom the connection acts as, and who logged in."""
+    query = b"select current_user::text as acts_as, session_user::text as logged_in"
+    row = conn.execute(query).fetchone()
+    assert row is not None  # one row by construction
+    return row["acts_as"], row["logged_in"]
+
+
+def _one(conn: Connection, query: str) -> Row:
+    row = conn.execute(bundles.query(query).encode()).fetchone()
     assert row is not None  # one row by construction
     return row
 
 
-def _rows(conn: Connection, bundle: Bundle) -> list[Mapping[str, Any]]:
-    names = [job.name for job in bundle.jobs]
-    return list(conn.execute(bundles.query("cron_jobs").encode(), {"names": names}).fetchall())
-
-
-def _jobs_to_have(conn: Connection, bundle: Bundle) -> list[Wanted]:
-    """The jobs whose procedure is here."""
-    rows = conn.execute(
-        "select n.nspname || '.' || p.proname as name from pg_catalog.pg_proc as p "
-        "join pg_catalog.pg_namespace as n on n.oid = p.pronamespace where p.prokind = 'p'"
-    ).fetchall()
-    there = {row["name"] for row in rows}
-    return [wanted(job) for job in bundle.jobs if job.requires in there]
+def suffixed(name: str, database: str) -> str:
+    """One name a database, since all share one table."""
+    whole = f"{name}-{database}"
+    if len(whole.encode()) <= LONGEST:
+        return whole
+    return f"{name}-{hashlib.sha256(database.encode()).hexdigest()[:16]}"
 
 
 def _create_extension(conn: Connection) -> None:

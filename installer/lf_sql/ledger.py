@@ -1,14 +1,13 @@
-"""What the database remembers of us: schema lf_sql, read and written."""
+"""What the database remembers of us: schema lf_sql, read. It is written by steps.py."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from lf_sql import bundle as bundles
-from lf_sql.bundle import CHECKSUM_ALGORITHM, Bundle, Migration
-from lf_sql.compare import Catalogue, Key
+from lf_sql.bundle import Bundle
+from lf_sql.compare import Catalogue, Finding
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError, Refusal
 from lf_sql.plan import Applied, Installed, State
@@ -60,52 +59,29 @@ def read_state(conn: Connection, bundle: Bundle, facts: Mapping[str, Any]) -> St
     )
 
 
+class EmptyLedger(LfSqlError):
+    """The ledger is there and has no rows, though nothing hides them."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the ledger of lf-sql has no rows, as after a restore of a dump that row security "
+            "emptied",
+            "drop this database and restore from a dump taken by a superuser, by a role with "
+            "BYPASSRLS, or by the role that installed, with --enable-row-security",
+        )
+
+
+def missing_rows(conn: Connection) -> list[Finding]:
+    """Tables of this version that lack the rows which every lf-sql has."""
+    rows = conn.execute(bundles.query("missing_rows").encode()).fetchall()
+    problem = "missing, as after a restore of a dump that row security emptied"
+    return [Finding("rows", row["name"], problem) for row in rows]
+
+
 def open_to_owner(conn: Connection) -> None:
     """After a restore that lost the roles, forced row security hides the ledger from its owner."""
     for table in TABLES:
         conn.execute(f"alter table lf_sql.{table} no force row level security".encode())
-
-
-def record_migration(conn: Connection, bundle: Bundle, migration: Migration) -> None:
-    conn.execute(
-        "insert into lf_sql.migrations (version, slug, checksum, checksum_algorithm, "
-        "product_version) values (%s, %s, %s, %s, %s)",
-        [
-            migration.version,
-            migration.slug,
-            migration.checksum,
-            CHECKSUM_ALGORITHM,
-            bundle.version,
-        ],
-    )
-
-
-def record_sources(conn: Connection, bundle: Bundle) -> None:
-    """Before ownership and grants, which read it."""
-    conn.execute("delete from lf_sql.sources")
-    conn.execute(
-        "insert into lf_sql.sources (kind, schema_name, object_name, owned_by, is_replaceable) "
-        "select r.v ->> 0, r.v ->> 1, r.v ->> 2, r.v ->> 3, (r.v ->> 4)::boolean "
-        "from pg_catalog.jsonb_array_elements(%s::jsonb) as r (v)",
-        [json.dumps(bundle.objects)],
-    )
-
-
-def record_install(
-    conn: Connection, bundle: Bundle, role_map: Mapping[str, str], major: int, reason: str
-) -> None:
-    conn.execute(
-        "insert into lf_sql.installs (product_version, source_digest, digest_algorithm, "
-        "server_major, role_map, reason) values (%s, %s, %s, %s, %s, %s)",
-        [
-            bundle.version,
-            bundle.digest,
-            CHECKSUM_ALGORITHM,
-            major,
-            json.dumps(dict(role_map)),
-            reason,
-        ],
-    )
 
 
 def catalogue(conn: Connection) -> Catalogue:
@@ -118,14 +94,3 @@ def expectation(conn: Connection) -> Catalogue:
     """The catalogue as the newest install left it."""
     rows = conn.execute("select kind, identity, facts from lf_sql.expected_objects").fetchall()
     return {(row["kind"], row["identity"]): row["facts"] for row in rows}
-
-
-def record_expectation(conn: Connection, expected: Mapping[Key, Mapping[str, Any]]) -> None:
-    conn.execute("delete from lf_sql.expected_objects")
-    rows = [[kind, identity, facts] for (kind, identity), facts in expected.items()]
-    conn.execute(
-        "insert into lf_sql.expected_objects (kind, identity, facts) "
-        "select r.v ->> 0, r.v ->> 1, r.v -> 2 "
-        "from pg_catalog.jsonb_array_elements(%s::jsonb) as r (v)",
-        [json.dumps(rows)],
-    )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lf_sql.bundle import CHECKSUM_ALGORITHM, OWN_SCHEMAS, Bundle, Migration
+from lf_sql.compare import Damage
 from lf_sql.errors import Refusal
 
 
@@ -49,6 +50,7 @@ class Plan:
     reasons: tuple[str, ...] = ()
     role_map: Mapping[str, str] = field(default_factory=dict)
     is_mending: bool = False  # the same version over itself: the expectation stays
+    damage: tuple[Damage, ...] = ()  # there before an upgrade, which is not to bless it
 
     @property
     def is_pending(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from lf_sql import apply, db, jobs, preflight
+from lf_sql import apply, db, jobs, locks, preflight
 from lf_sql import bundle as bundles
 from lf_sql.bundle import Bundle
 from lf_sql.db import Connection
@@ -31,7 +31,12 @@ class Removed:
 
 
 def uninstall(
-    conn: Connection, bundle: Bundle, *, wait: float = TICK_WAIT, say: Callable[[str], None]
+    conn: Connection,
+    bundle: Bundle,
+    cron: Connection | None = None,
+    *,
+    wait: float = TICK_WAIT,
+    say: Callable[[str], None],
 ) -> Removed:
     """Leaves nothing of ours. Refuses where other people's objects stand on ours."""
     with db.steady_transaction(conn):
@@ -44,26 +49,22 @@ def uninstall(
             "connect as the role that installed it",
         )
     _refuse_dependents(conn)
-    removed = Removed(jobs=jobs.unregister(conn, bundle))
+    removed = Removed(jobs=jobs.unregister(conn, bundle, cron))
     let_tick_end(conn, wait, say)
-    give_up = time.monotonic() + wait
+    waiting = apply.Waiting(conn, time.monotonic() + wait, say)
     while True:
         try:
             with db.steady_transaction(conn):
-                apply.take_lock(conn)
+                locks.take(conn)
                 preflight.check(conn)
+                apply.lock_tables(conn)
                 _refuse_dependents(conn)
                 removed.functions = _drop(conn)
                 jobs.drop_extension(conn)
                 removed.roles, removed.kept = _drop_roles(conn)
             return removed
-        except apply.Busy:
-            if time.monotonic() > give_up:
-                raise Refusal(*apply.who_holds(conn)) from None
-            time.sleep(apply.POLL)
-        except psycopg.Error as error:
-            if not apply.is_transient(error) or time.monotonic() > give_up:
-                raise
+        except (locks.Busy, psycopg.Error) as error:
+            waiting.endure(error)
 
 
 def _refuse_dependents(conn: Connection) -> None:
@@ -100,7 +101,7 @@ def let_tick_end(conn: Connection, wait: float, say: Callable[[str], None]) -> N
         elif not told:
             say("a tick is running: waiting for it to end")
             told = True
-        time.sleep(apply.POLL)
+        time.sleep(locks.POLL)
 
 
 def _ask(conn: Connection, query: str) -> list[dict[str, Any]]:

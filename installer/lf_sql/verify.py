@@ -27,7 +27,7 @@ class Report:
     driver_notes: list[str] = field(default_factory=list)
 
 
-def verify(conn: Connection, bundle: Bundle) -> Report:
+def verify(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> Report:
     """Everything that `lf-sql verify` looks at."""
     outcome = apply.prepare(conn, bundle, to_write=False)
     plan = outcome.plan
@@ -36,7 +36,7 @@ def verify(conn: Connection, bundle: Bundle) -> Report:
     findings = list(outcome.findings)
     if plan.is_pending and not plan.is_mending:
         findings.insert(0, Finding("install", "pending", "; ".join(plan.reasons)))
-    driver = jobs.inspect(conn, bundle)
+    driver = jobs.inspect(conn, bundle, cron)
     findings += driver.findings
     with db.steady_transaction(conn):
         findings += [lag.finding for lag in sequences_behind(conn)]

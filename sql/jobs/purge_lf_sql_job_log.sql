@@ -1,14 +1,16 @@
 -- job: purge-lf-sql-job-log
+-- schedule: 37 3 * * *
 -- requires: lenses.sp_purge_history
+-- place: here
 -- Once a night: what pg_cron wrote about our own jobs, which it never removes itself. A run that could not even connect
 -- has no times: of those the newest ten thousand numbers stay.
 
-select cron.schedule('purge-lf-sql-job-log', '37 3 * * *', 'set search_path = pg_catalog, pg_temp;
+set search_path = pg_catalog, pg_temp;
 delete from cron.job_run_details as d
 using cron.job as j
 where j.jobid = d.jobid
-  and j.jobname in ($n$dispatch-scheduled-workflows$n$, $n$purge-lf-sql-history$n$, $n$purge-lf-sql-job-log$n$)
+  and j.jobname in ('dispatch-scheduled-workflows', 'purge-lf-sql-history', 'purge-lf-sql-job-log')
   and (
     d.end_time < now() - (select s.ticks_retention from lenses.dispatch_settings as s)
     or d.start_time is null and d.runid < (select max(r.runid) - 10000 from cron.job_run_details as r)
-  )');
+  );

@@ -1,22 +1,17 @@
--- Our jobs for this database, and those that a restore or a rename left for one that does not exist.
--- %(names)s: our jobs' names. A role that is no superuser sees only its own.
+-- The rows of cron.job with one of our names, %(names)s; which of them are this database's, jobs.py decides. A role
+-- that is no superuser sees only its own. Asked in pg_cron's database.
 select
   j.jobid,
-  j.jobname::text as name,
+  j.jobname::text as job,
   j.schedule,
   j.command,
+  j.nodename,
+  j.nodeport,
   j.database,
   j.username,
   j.active,
-  j.username = current_user as is_mine,
-  d.datname is null as is_orphan,
-  coalesce(
-    pg_catalog.has_schema_privilege(r.oid, 'lenses', 'usage') and r.rolcanlogin, false
-  ) as owner_can
+  d.datname is null as is_orphan
 from cron.job as j
 left join pg_catalog.pg_database as d on j.database = d.datname
-left join pg_catalog.pg_roles as r on j.username = r.rolname
-where
-  j.jobname = any(%(names)s)
-  and (j.database = pg_catalog.current_database() or d.datname is null)
+where j.jobname = any(%(names)s)
 order by j.jobname, j.jobid;

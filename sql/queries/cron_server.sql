@@ -17,12 +17,7 @@ select
   (select s.setting from pg_catalog.pg_settings as s where s.name = 'cron.host') as cron_host,
   pg_catalog.current_setting('listen_addresses') as listen_addresses,
   pg_catalog.pg_has_role('pg_read_all_settings', 'usage') as sees_settings,
-  exists (
-    select 1
-    from pg_catalog.pg_proc as p
-    where p.pronamespace = (select w.oid from pg_catalog.pg_namespace as w where w.nspname = 'lenses')
-      and p.proname = 'sp_dispatch_tick'
-  ) as has_tick
+  pg_catalog.current_setting('port')::integer as port
 from pg_catalog.pg_database as d
 left join pg_catalog.pg_extension as e on e.extname = 'pg_cron'
 left join pg_catalog.pg_namespace as n on n.nspname = 'cron' and e.oid is not null

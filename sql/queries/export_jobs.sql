@@ -3,6 +3,7 @@ do $jobs$
 begin
   if not exists (select from pg_catalog.pg_extension as e where e.extname = 'pg_cron') then
     create extension pg_cron;
+    execute 'comment on extension pg_cron is ' || pg_catalog.quote_literal(@mark@);
   end if;
   @jobs@
 exception when others then

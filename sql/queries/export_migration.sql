@@ -10,8 +10,6 @@ begin
   end if;
   if v_checksum is null then
     execute @sql@;
-    insert into lf_sql.migrations (version, slug, checksum, checksum_algorithm, product_version)
-    values (@number@, @slug@, @checksum@, @algorithm@, @version@);
   elsif v_checksum <> @checksum@ then
     raise exception 'migration % is applied, but its text has changed', @number@ || '_' || @slug@
       using hint = 'Use the export of the version that installed this database.';

@@ -4,6 +4,7 @@ with settings as (
   select
     pg_catalog.max(p.setting) filter (where p.name = 'cron.database_name') as cron_database,
     pg_catalog.max(p.setting) filter (where p.name = 'cron.host') as host,
+    pg_catalog.max(p.setting) filter (where p.name = 'cron.use_background_workers') as uses_workers,
     pg_catalog.count(*) > 0 as is_listed
   from pg_catalog.pg_settings as p
   where p.name like 'cron.%' and p.context <> 'user'
@@ -51,6 +52,8 @@ select
       end,
       'cron_database', s.cron_database,
       'host', s.host,
+      'uses_workers', s.uses_workers,
+      'port', pg_catalog.current_setting('port'),
       'has_launcher', case
         when l.is_running then true
         when pg_catalog.pg_has_role('pg_read_all_stats', 'usage') then false

@@ -1,10 +1,11 @@
--- The minute job as pg_cron shows it to the connected role, for lenses.fn_health; asked only where health_facts.sql
--- says that cron.job can be read. Row security of pg_cron hides the jobs of others.
+-- The minute job of database %(database)s as pg_cron shows it to the connected role, for lenses.fn_health; asked in
+-- pg_cron's database, where health_facts.sql says that cron.job can be read. %(names)s: what the job may be called: the
+-- first is how lf-sql calls it. Row security of pg_cron hides the jobs of others.
 with job as (
   select j.*
   from cron.job as j
-  where j.jobname = 'dispatch-scheduled-workflows'
-  order by j.active desc, j.jobid desc
+  where j.jobname = any(%(names)s)
+  order by j.database = %(database)s desc, j.jobname = (%(names)s::text[])[1] desc, j.active desc, j.jobid desc
   limit 1
 ),
 
@@ -34,12 +35,10 @@ select
         'schedule', j.schedule,
         'command', j.command,
         'database', j.database,
+        'nodename', j.nodename,
+        'nodeport', j.nodeport,
         'username', j.username,
-        'active', j.active,
-        'has_role', r.oid is not null,
-        'can_tick', r.oid is not null
-        and pg_catalog.has_schema_privilege(r.oid, 'lenses', 'usage')
-        and pg_catalog.has_function_privilege(r.oid, 'lenses.sp_dispatch_tick()', 'execute')
+        'active', j.active
       )
     end,
     'last_run', case when l.status is not null then pg_catalog.to_jsonb(l) end,
@@ -47,5 +46,4 @@ select
   ) as facts
 from oldest_run as o
 left join job as j on true
-left join last_run as l on true
-left join pg_catalog.pg_roles as r on j.username = r.rolname;
+left join last_run as l on true;

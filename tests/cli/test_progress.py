@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from lf_sql.apply import LOCK_KEY
+from lf_sql.locks import LOCK_KEY
 from tests.support.command import Command
 from tests.support.database import Database, wait_until
 

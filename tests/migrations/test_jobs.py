@@ -82,7 +82,10 @@ def test_registered_exactly_once(lf: Database) -> None:
         ("update cron.job set schedule = '0 0 1 1 *'", "schedule is 0 0 1 1 *"),
         ("update cron.job set command = 'select 1'", "command is select 1"),
         ("update cron.job set active = false", "not active"),
-        ("update cron.job set username = 'gone'", "its owner gone cannot run it"),
+        (
+            "update cron.job set username = 'gone'",
+            "its owner gone cannot run it: there is no such role",
+        ),
         ("update cron.job set database = 'gone'", "left over from database gone"),
         (
             "insert into cron.job (schedule, command, nodename, nodeport, database, username, jobname) "

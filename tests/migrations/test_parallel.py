@@ -8,7 +8,7 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from lf_sql import apply, bundle, verify
+from lf_sql import apply, bundle, locks, verify
 from lf_sql import db as product_db
 from tests.support.cli import lf_sql, refused, start, succeeded
 from tests.support.database import Database, wait_until
@@ -40,7 +40,7 @@ def test_twenty_at_once(empty_db: Database) -> None:
 def test_processes_with_an_offset(empty_db: Database) -> None:
     """The second starts while the first is held up in the middle of its work."""
     with empty_db.another() as blocker, blocker.transaction():
-        blocker.execute("select pg_advisory_xact_lock(%s, %s)", apply.LOCK_KEY)
+        blocker.execute("select pg_advisory_xact_lock(%s, %s)", locks.LOCK_KEY)
         runs = [start("install", dsn=empty_db.dsn)]
         wait_until(lambda: waiting(empty_db) == 1, what="the first installer waits")
         runs += [start("install", dsn=empty_db.dsn) for _ in range(2)]
@@ -63,7 +63,7 @@ def waiting(db: Database) -> int:
 
 def test_the_wait_for_the_lock_is_bounded(empty_db: Database) -> None:
     with empty_db.another() as blocker, blocker.transaction():
-        blocker.execute("select pg_advisory_xact_lock(%s, %s)", apply.LOCK_KEY)
+        blocker.execute("select pg_advisory_xact_lock(%s, %s)", locks.LOCK_KEY)
         pid = blocker.info.backend_pid
         said = refused(
             lf_sql("install", "--wait", "0.3", dsn=empty_db.dsn), "another installer is at work"

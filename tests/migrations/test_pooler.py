@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lf_sql import apply, bundle
+from lf_sql import bundle, locks
 from tests.support.bouncer import pgbouncer
 from tests.support.cli import lf_sql, start, succeeded
 from tests.support.database import Database, wait_until
@@ -59,6 +59,6 @@ def holders(db: Database) -> int:
             "select count(*) from pg_locks where locktype = 'advisory' and granted "
             "and classid = %s and objid = %s and database = "
             "(select oid from pg_database where datname = current_database())",
-            apply.LOCK_KEY,
+            locks.LOCK_KEY,
         )
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lf_sql.compare import Catalogue, carried, compare
+from lf_sql.compare import Catalogue, Damage, compare, damage
 from lf_sql.definition import canonical
 
 
@@ -66,24 +66,20 @@ def test_what_is_missing_unexpected_and_different() -> None:
     assert "view v: another view" not in problems(expected, actual, same_server=False)
 
 
-def test_an_upgrade_does_not_bless_earlier_damage() -> None:
-    """A column was lost before: the upgrade changes another table, and the loss stays a loss."""
+def test_only_what_migrations_make_is_damage() -> None:
+    """Owners, grants and definitions are mended by a replay."""
     whole = {"columns": {"id": "uuid", "n": "text"}, "owner": "o"}
-    broken = {"columns": {"id": "uuid"}, "owner": "me"}
-    mended = {"columns": {"id": "uuid"}, "owner": "o"}
-    expected: Catalogue = {("table", "a"): whole, ("index", "i"): {"valid": True}}
-    before: Catalogue = {("table", "a"): broken}
-    after: Catalogue = {("table", "a"): mended, ("table", "new"): {}}
-    result = carried(before, expected, after)
-    assert result[("table", "a")] == whole
-    assert ("index", "i") in result
-    assert problems(result, after) == [
-        "index i: missing",
-        "table a: columns: n is missing, should be text",
-    ]
-
-
-def test_an_upgrade_may_change_what_was_damaged() -> None:
-    expected: Catalogue = {("table", "a"): {"columns": {"n": "text"}}}
-    after: Catalogue = {("table", "a"): {"columns": {"n": "text", "k": "int"}}}
-    assert carried({("table", "a"): {"columns": {}}}, expected, after) == after
+    expected: Catalogue = {
+        ("table", "a"): whole,
+        ("table", "b"): whole,
+        ("index", "i"): {"valid": True},
+        ("view", "v"): {"owner": "o"},
+    }
+    before: Catalogue = {
+        ("table", "a"): {"columns": {"id": "uuid"}, "owner": "me"},
+        ("table", "b"): {**whole, "owner": "me"},
+    }
+    assert damage(before, expected) == (
+        Damage("table", "a", whole, {"columns": {"id": "uuid"}}),
+        Damage("index", "i", {"valid": True}, None),
+    )

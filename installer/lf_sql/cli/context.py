@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -25,6 +25,8 @@ __all__ = [
     "adopt",
     "command_name",
     "connect",
+    "connect_cron",
+    "cron_option",
     "emit",
     "emit_one",
     "note",
@@ -114,6 +116,28 @@ def connect(application_name: str | None = None) -> Iterator[Connection]:
         for line in warnings:  # at the end: a bar may have been on the terminal
             if line.startswith("lf-sql: "):
                 note(f"warning: {line.removeprefix('lf-sql: ')}")
+
+
+def cron_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--cron-dsn, for commands that look at the pg_cron jobs."""
+    return click.option(
+        "--cron-dsn",
+        envvar="LF_SQL_CRON_DSN",
+        metavar="DSN",
+        help="The database of the same server in which pg_cron lives, where it is another one "
+        "[LF_SQL_CRON_DSN].",
+    )(command)
+
+
+@contextmanager
+def connect_cron(dsn: str | None) -> Iterator[Connection | None]:
+    """The connection of --cron-dsn; None where there is none."""
+    if not dsn:
+        yield None
+        return
+    name = f"lf-sql {click.get_current_context().info_name}"
+    with db.connect(dsn, application_name=name) as conn:
+        yield conn
 
 
 @contextmanager

@@ -5,7 +5,15 @@ from __future__ import annotations
 import click
 
 from lf_sql import apply, bundle, jobs, report, verify
-from lf_sql.cli.context import command_name, connect, emit_one, options
+from lf_sql.cli.context import (
+    command_name,
+    connect,
+    connect_cron,
+    cron_option,
+    emit_one,
+    note,
+    options,
+)
 from lf_sql.progress import progress
 
 
@@ -19,20 +27,23 @@ from lf_sql.progress import progress
     type=click.FloatRange(min=0),
     default=apply.LOCK_WAIT,
     show_default=True,
-    help="Seconds to wait for another installer.",
+    help="Seconds to wait for another installer, for ticks under way and for readers.",
 )
-def command(dry_run: bool, wait: float) -> None:
+@cron_option
+def command(dry_run: bool, wait: float, cron_dsn: str | None) -> None:
     """Install or upgrade; safe to repeat, to run twice at once, and to be killed."""
     tree = bundle.load()
-    with connect() as conn:
+    with connect() as conn, connect_cron(cron_dsn) as cron:
         if dry_run:
-            for part in apply.script(tree, apply.prepare(conn, tree).plan):
+            plan = apply.prepare(conn, tree).plan
+            for part in apply.script(tree, plan, with_jobs=cron is None):
                 click.echo(part, nl=False)
             return
         with progress(command_name()) as work:
-            outcome = apply.install(conn, tree, say=work.say, wait=wait)
+            tell = work.say if work.is_shown else note
+            outcome = apply.install(conn, tree, say=work.say, tell=tell, wait=wait)
             mended = verify.mend_sequences(conn)
-            driver = jobs.register(conn, tree)
+            driver = jobs.register(conn, tree, cron)
     if options().as_json:
         emit_one(report.as_row(tree, outcome, driver, mended))
         report.refuse_leftovers(outcome)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import click
 
 from lf_sql import apply, bundle, jobs
-from lf_sql.cli.context import command_name, connect, emit_one
+from lf_sql.cli.context import command_name, connect, connect_cron, cron_option, emit_one
 from lf_sql.errors import LfSqlError
 from lf_sql.progress import progress
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql status --json")
-def command() -> None:
+@cron_option
+def command(cron_dsn: str | None) -> None:
     """Say which version is installed, what is pending, and which jobs drive it."""
     tree = bundle.load()
-    with connect() as conn, progress(command_name()):
+    with connect() as conn, connect_cron(cron_dsn) as cron, progress(command_name()):
         conn.read_only = True
         outcome = apply.prepare(conn, tree, to_write=False)
         installed = (
@@ -25,7 +26,7 @@ def command() -> None:
             if outcome.is_installed
             else None
         )
-        driver = jobs.inspect(conn, tree)
+        driver = jobs.inspect(conn, tree, cron)
         server = conn.info.parameter_status("server_version")
     emit_one(
         {

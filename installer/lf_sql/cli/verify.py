@@ -5,18 +5,27 @@ from __future__ import annotations
 import click
 
 from lf_sql import bundle, verify
-from lf_sql.cli.context import command_name, connect, emit, note, options
+from lf_sql.cli.context import (
+    command_name,
+    connect,
+    connect_cron,
+    cron_option,
+    emit,
+    note,
+    options,
+)
 from lf_sql.errors import LfSqlError
 from lf_sql.progress import progress
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql verify || lf-sql install")
-def command() -> None:
+@cron_option
+def command(cron_dsn: str | None) -> None:
     """Compare catalogue, grants, guards, jobs and invariants with what this version installs."""
     tree = bundle.load()
-    with connect() as conn, progress(command_name()):
+    with connect() as conn, connect_cron(cron_dsn) as cron, progress(command_name()):
         conn.read_only = True
-        report = verify.verify(conn, tree)
+        report = verify.verify(conn, tree, cron)
     rows = [
         {"severity": "wrong", "kind": f.kind, "what": f.identity, "problem": f.problem}
         for f in report.findings

@@ -7,7 +7,7 @@ import sys
 import click
 
 from lf_sql import health
-from lf_sql.cli.context import acting, emit, options
+from lf_sql.cli.context import acting, connect_cron, cron_option, emit, options
 from lf_sql.plain import plain
 from lf_sql.tenant import installed
 
@@ -20,18 +20,19 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
     "# a container's check",
 )
 @click.option("--server", is_flag=True, help="The machinery alone, no schedules.")
-def command(server: bool) -> None:
+@cron_option
+def command(server: bool, cron_dsn: str | None) -> None:
     """What is off, and what to do about it; exit 1 if something is.
 
     The machinery first (worker, pg_cron, backlog, last tick, stuck runs …), then every schedule
     that is not fine. With --as: this tenant's schedules.
     """
-    with installed() as conn:
+    with installed() as conn, connect_cron(cron_dsn) as cron:
         if options().as_user:
             with acting(conn):
                 lines = health.tenant(conn)
         else:
-            lines = health.everything(conn, has_schedules=not server)
+            lines = health.everything(conn, has_schedules=not server, cron=cron)
     if options().as_json:
         emit([line.as_row() for line in lines])
     else:

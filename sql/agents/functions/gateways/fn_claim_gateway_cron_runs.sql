@@ -21,6 +21,9 @@ declare
   v_run_ids uuid[];
 begin
   perform agents.fn_check_worker(p_worker_id, v_limit, v_lease);
+  if not lenses.fn_admit_work() then
+    return;
+  end if;
   select array_agg(t.id) into v_run_ids
   from (
     select r.id

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- Starts a tick: its row, with the gap that it ends and what the tick before it left off. Returns the
--- tick's id, or NULL while the dispatcher is frozen. A tick that a clock ahead has left in the future
--- ends no gap that this one has ended before. Not for request roles: the clock is a parameter here.
+-- tick's id, or NULL while the dispatcher is frozen or an upgrade is under way. A tick that a clock
+-- ahead has left in the future ends no gap that this one has ended before. Not for request roles: the
+-- clock is a parameter here.
 create or replace function lenses.fn_open_tick(p_driver text, p_now timestamptz)
 returns bigint
 language plpgsql
@@ -15,6 +16,9 @@ declare
   v_before lenses.dispatch_ticks;
   v_tick_id bigint;
 begin
+  if not lenses.fn_admit_work() then
+    return null;
+  end if;
   select d.* into v_settings from lenses.dispatch_settings as d;
   if v_settings.is_frozen then
     return null;

@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- Begins a tick by the server's clock and returns its id; NULL while the dispatcher is frozen.
+-- Begins a tick by the server's clock and returns its id; NULL while the dispatcher is frozen or an
+-- upgrade is under way.
 create or replace function lenses.fn_tick_begin(
   p_driver text,
   p_max_catchup integer default null
@@ -28,4 +29,4 @@ begin
 end
 $$;
 
-comment on function lenses.fn_tick_begin(text, integer) is 'Begins a tick: p_driver names who drives it; p_max_catchup outranks max_catchup_per_tick for this tick. Returns its id for lenses.fn_tick_step and lenses.fn_tick_end, NULL while frozen.';
+comment on function lenses.fn_tick_begin(text, integer) is 'Begins a tick: p_driver names who drives it; p_max_catchup outranks max_catchup_per_tick for this tick. Returns its id for lenses.fn_tick_step and lenses.fn_tick_end, NULL while frozen or while an upgrade is under way.';

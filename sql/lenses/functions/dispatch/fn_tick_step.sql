@@ -16,6 +16,9 @@ declare
   v_timeout_ms bigint;
   v_is_more boolean;
 begin
+  if not lenses.fn_admit_work() then
+    return false;
+  end if;
   select t.* into v_tick from lenses.dispatch_ticks as t where t.id = p_tick_id;
   select d.* into v_settings from lenses.dispatch_settings as d;
   if v_tick.id is null or v_tick.finished_at is not null or v_settings.is_frozen then

@@ -50,10 +50,10 @@ cross join lateral (
     4, not (f.c ->> 'is_installed')::boolean and f.c ->> 'cron_database' <> f.database, 'in another database',
     format('pg_cron lives in database %s, and this is %s', f.c ->> 'cron_database', f.database),
     format(
-      'in %s: select cron.schedule_in_database(%L, %L, %L, %L); or set cron.database_name = %L and restart; '
+      'run lf-sql install --cron-dsn with the DSN of database %s (it registers the jobs there, by '
+      || 'cron.schedule_in_database), and this command with it; or set cron.database_name = %L and restart; '
       || 'or run lf-sql worker',
-      f.c ->> 'cron_database', 'dispatch-scheduled-workflows-' || f.database, '* * * * *',
-      'call lenses.sp_dispatch_tick()', f.database, f.database
+      f.c ->> 'cron_database', f.database
     )
   ),
   (
@@ -95,28 +95,45 @@ cross join lateral (
     'run lf-sql install; it registers the job anew'
   ),
   (
-    12, not (f.j ->> 'can_tick')::boolean, 'not permitted',
+    12, f.c ->> 'uses_workers' is distinct from 'on'
+    and (f.j ->> 'nodeport' <> f.c ->> 'port' or f.j ->> 'nodename' <> f.c ->> 'host'),
+    'job altered',
+    format(
+      'the job connects to %s on port %s, and this server''s are %s and %s', f.j ->> 'nodename', f.j ->> 'nodeport',
+      coalesce(f.c ->> 'host', 'not visible'), f.c ->> 'port'
+    ),
+    'run lf-sql install; it registers the job anew'
+  ),
+  (
+    13, not (f.j ->> 'can_login')::boolean, 'not permitted',
+    format('role %s, to whom the job belongs, may not log in, and pg_cron logs in as it', f.j ->> 'username'),
+    format(
+      'run lf-sql install as a role that may log in, or: alter role %s login', quote_ident(f.j ->> 'username')
+    )
+  ),
+  (
+    14, not (f.j ->> 'can_tick')::boolean, 'not permitted',
     format('role %s, to whom the job belongs, may not call lenses.sp_dispatch_tick()', f.j ->> 'username'),
     'run lf-sql install; it grants anew what was lost'
   ),
   (
-    13, f.r ->> 'status' = 'failed' and f.r ->> 'return_message' like 'connection failed%', 'connection failed',
+    15, f.r ->> 'status' = 'failed' and f.r ->> 'return_message' like 'connection failed%', 'connection failed',
     format('pg_cron cannot connect to this server (cron.host is %s)', coalesce(nullif(f.c ->> 'host', ''), 'not visible')),
     'as a superuser: alter system set cron.use_background_workers = on; then restart the server (pg_cron reads it only '
     || 'then, and connects to nothing any more); or run lf-sql worker'
   ),
   (
-    14, not coalesce((f.c ->> 'has_launcher')::boolean, true), 'launcher dead',
+    16, not coalesce((f.c ->> 'has_launcher')::boolean, true), 'launcher dead',
     'the pg_cron launcher is not running: jobs are there and never start',
     'restart the server (it comes back only so), or run lf-sql worker meanwhile'
   ),
   (
-    15, f.r ->> 'status' = 'failed' and (f.r ->> 'age')::numeric < 600, 'job fails',
+    17, f.r ->> 'status' = 'failed' and (f.r ->> 'age')::numeric < 600, 'job fails',
     'its last run failed' || coalesce(': ' || nullif(btrim(left(f.r ->> 'return_message', 200)), ''), ''),
     'see cron.job_run_details; lf-sql verify says what is off in the installation'
   ),
   (
-    16, true, 'registered',
+    18, true, 'registered',
     format('job %s, every minute, as %s', f.j ->> 'jobid', f.j ->> 'username'), null
   )
 ) as t (rank, applies, label, detail, advice)

@@ -69,6 +69,9 @@ begin
     raise exception 'p_limit must not be negative, but is %', p_limit
       using errcode = '22023', hint = 'Claim as many runs as you can work on at once.';
   end if;
+  if not lenses.fn_admit_work() then
+    return;
+  end if;
   -- One run at a time is how most executors claim: the first run that nobody holds is locked as the
   -- queue is read, up to the first of a schedule with a limit. It is a guess, which the update asks
   -- about anew. Where a run has waited for its time two queues must be looked at: no guess.
