@@ -1,11 +1,13 @@
--- L, W and # in the two day fields, single slots, and slots that move off closed dates. Stored rows are not rewritten: an attribute that a row was
--- written without reads as NULL, which means no such item.
+-- L, W and # in the two day fields, single slots, and slots that move off closed dates. Stored rows
+-- are not rewritten: an attribute that a row was written without reads as NULL, which means that
+-- there is no such thing.
 --   last_days     bit 30 - n is L-n: the day n days before the last, as it stands in a month of 31
 --   near_days     bit n - 1 is nW, bit 31 is LW
 --   nth_weekdays  bit 7 * (k - 1) + d is d#k, bit 35 + d is dL
 -- day_rule 4 and 5 are 2 and 3 with such items; beyond 7 the slots are not the expression's alone:
 --   8             one slot, run_at
---   16 + rule     slots on closed dates of calendar_id move to the next open one; 32 + rule: to the last
+--   16 + rule     slots on closed dates of calendar_id move to the next open one; 32 + rule: to the
+--                 last one before
 alter type lenses.cron_spec add attribute last_days integer;
 alter type lenses.cron_spec add attribute near_days bigint;
 alter type lenses.cron_spec add attribute nth_weekdays bigint;
