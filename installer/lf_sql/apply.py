@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 
-from lf_sql import db, jobs, ledger, locks, preflight, roles
+from lf_sql import cron_extension, db, ledger, locks, preflight, roles
 from lf_sql.bundle import Bundle
 from lf_sql.compare import Finding, compare, damage
 from lf_sql.db import Connection
@@ -163,7 +163,7 @@ def script(bundle: Bundle, plan: Plan, *, with_jobs: bool = True) -> Iterator[st
         yield part(step.label, step.sql)
     yield "\ncommit;\n"
     if with_jobs:
-        yield part("jobs", jobs.script(bundle))
+        yield part("jobs", cron_extension.script(bundle))
     else:
         yield "\n-- the jobs are registered in pg_cron's database: lf-sql install --cron-dsn DSN\n"
 

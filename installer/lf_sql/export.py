@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lf_sql import jobs, preflight
+from lf_sql import cron_extension, preflight
 from lf_sql.apply import part
 from lf_sql.bundle import Bundle, Source
 from lf_sql.plan import Plan
@@ -52,7 +52,7 @@ def supabase_script(bundle: Bundle) -> Iterator[str]:
     yield "-- Safe to run again: what the ledger knows is passed over, all else is replayed.\n\n"
     yield "".join(f"set {name} = {value};\n" for name, value in SETTINGS.items())
     yield from body(bundle)
-    yield part("jobs", jobs.script(bundle))
+    yield part("jobs", cron_extension.script(bundle))
     yield "\n" + "".join(f"reset {name};\n" for name in reversed(SETTINGS))
 
 

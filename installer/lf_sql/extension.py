@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from lf_sql import bundle as bundles
-from lf_sql import export, jobs
+from lf_sql import cron_extension, export
 from lf_sql.apply import part
 from lf_sql.bundle import Bundle, Source
 from lf_sql.template import filled
@@ -57,7 +57,7 @@ def script(bundle: Bundle) -> Iterator[str]:
         filled("extension_finish_restore"),
     )  # fmt: skip
     yield from export.body(bundle, [finish])
-    yield part("dump and restore", filled("extension_end", jobs=jobs.calls(bundle)))
+    yield part("dump and restore", filled("extension_end", jobs=cron_extension.calls(bundle)))
 
 
 @click.command(help=__doc__)

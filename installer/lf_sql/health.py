@@ -9,7 +9,7 @@ from uuid import UUID
 
 import psycopg
 
-from lf_sql import bundle, jobs
+from lf_sql import bundle, cron_extension, jobs
 from lf_sql.db import Connection
 
 
@@ -45,7 +45,7 @@ def facts(conn: Connection, cron: Connection | None = None) -> dict[str, Any]:
     names = [jobs.DISPATCH]
     if cron is not None and (seen := _facts(cron))["database"] != database:
         found["pg_cron"] = seen["pg_cron"]
-        names.insert(0, jobs.suffixed(jobs.DISPATCH, database))
+        names.insert(0, cron_extension.suffixed(jobs.DISPATCH, database))
     if found["pg_cron"]["can_read"]:
         try:
             row = (

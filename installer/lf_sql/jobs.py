@@ -7,7 +7,6 @@ database's name behind them.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,17 +15,16 @@ from typing import Any
 import psycopg
 
 from lf_sql import bundle as bundles
-from lf_sql import cron_troubles, db, roles
+from lf_sql import cron_extension, cron_troubles, db, roles
 from lf_sql.bundle import Bundle, Job
 from lf_sql.compare import Finding
+from lf_sql.cron_extension import suffixed
 from lf_sql.cron_troubles import Trouble
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
-from lf_sql.template import filled, literal
+from lf_sql.template import literal
 
-EXTENSION_MARK = "Job scheduler for PostgreSQL (made by lf-sql)"
 DISPATCH = "dispatch-scheduled-workflows"
-LONGEST = 63  # a job's name, as a name of PostgreSQL
 
 Row = Mapping[str, Any]
 
@@ -261,7 +259,7 @@ def register(conn: Connection, bundle: Bundle, cron: Connection | None = None) -
         and not server["is_created"]
         and server["cron_database"] == server["database_name"]
     ):
-        _create_extension(place.conn)
+        cron_extension.create(place.conn)
         place = Cron(conn, bundle, cron)
     driver = _inspect(place)
     if not (driver.is_usable and driver.findings and place.runner):
@@ -288,33 +286,6 @@ def unregister(conn: Connection, bundle: Bundle, cron: Connection | None = None)
         return place.take_away({job.name for job in place.wanted()})
 
 
-def drop_extension(conn: Connection) -> bool:
-    """Drop pg_cron where our install made it and no job is left; inside a transaction."""
-    found = conn.execute(
-        "select 1 from pg_catalog.pg_extension as e where e.extname = 'pg_cron' and "
-        "pg_catalog.obj_description(e.oid, 'pg_extension') = %s",
-        [EXTENSION_MARK],
-    ).fetchone()
-    if not found or conn.execute("select 1 from cron.job limit 1").fetchone():
-        return False
-    conn.execute("drop extension pg_cron")
-    return True
-
-
-def script(bundle: Bundle) -> str:
-    """For SQL that others run: registers them where pg_cron can be had, else warns."""
-    return filled("export_jobs", jobs=calls(bundle), mark=literal(EXTENSION_MARK))
-
-
-def calls(bundle: Bundle) -> str:
-    """Statements of PL/pgSQL that register them here."""
-    return "\n".join(
-        f"perform cron.schedule({', '.join(map(literal, (j.name, j.schedule, j.command)))});"
-        for j in bundle.jobs
-        if j.place != "elsewhere"
-    )
-
-
 def _identity(conn: Connection) -> tuple[str, str]:
     """Whom the connection acts as, and who logged in."""
     query = b"select current_user::text as acts_as, session_user::text as logged_in"
@@ -327,21 +298,3 @@ def _one(conn: Connection, query: str) -> Row:
     row = conn.execute(bundles.query(query).encode()).fetchone()
     assert row is not None  # one row by construction
     return row
-
-
-def suffixed(name: str, database: str) -> str:
-    """One name a database, since all share one table."""
-    whole = f"{name}-{database}"
-    if len(whole.encode()) <= LONGEST:
-        return whole
-    return f"{name}-{hashlib.sha256(database.encode()).hexdigest()[:16]}"
-
-
-def _create_extension(conn: Connection) -> None:
-    """Made by us where we may; the mark lets `uninstall` know."""
-    try:
-        with db.steady_transaction(conn):
-            conn.execute("create extension pg_cron")
-            conn.execute(f"comment on extension pg_cron is '{EXTENSION_MARK}'".encode())
-    except psycopg.Error:
-        return  # another installer was faster, or we may not: inspect says what is missing

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from lf_sql import apply, db, jobs, locks, preflight
+from lf_sql import apply, cron_extension, db, jobs, locks, preflight
 from lf_sql import bundle as bundles
 from lf_sql.bundle import Bundle
 from lf_sql.db import Connection
@@ -60,7 +60,7 @@ def uninstall(
                 apply.lock_tables(conn)
                 _refuse_dependents(conn)
                 removed.functions = _drop(conn)
-                jobs.drop_extension(conn)
+                cron_extension.drop(conn)
                 removed.roles, removed.kept = _drop_roles(conn)
             return removed
         except (locks.Busy, psycopg.Error) as error:

@@ -150,7 +150,9 @@ def _call(function: Any) -> st.SearchStrategy[Call]:
         value = st.none() | BY_TYPE.get(kind, st.none())
         if name in good:
             sane = good[name]
-            if isinstance(sane, str) and sane.startswith(":"):
+            if isinstance(sane, str) and sane.startswith("{:"):
+                sane = "{" + ALICE.ids[sane[2:-1]] + "}"
+            elif isinstance(sane, str) and sane.startswith(":"):
                 sane = ALICE.ids[sane[1:]]
             value = st.just(str(sane).lower() if isinstance(sane, bool) else sane) | value
         (required if place < function.required else optional)[name] = value

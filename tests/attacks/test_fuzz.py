@@ -102,9 +102,9 @@ def test_twenty_thousand_calls(role: str, besieged: Database) -> None:
 
 @pytest.mark.parametrize("instant", ["infinity", "-infinity"])
 def test_no_instant_has_no_key(instant: str, besieged: Database) -> None:
-    key = "select lenses.fn_slot_key(%s, %s)"
-    with acting(besieged, "authenticated", ALICE.claims):
-        assert besieged.value(key, [ALICE.schedule, instant]) is None
+    refused = pytest.raises(psycopg.errors.InvalidParameterValue, match="must be an instant")
+    with refused, acting(besieged, "authenticated", ALICE.claims):
+        besieged.execute("select lenses.fn_slot_key(%s, %s)", [ALICE.schedule, instant])
 
 
 def test_a_tick_of_nobody_is_refused(besieged: Database) -> None:

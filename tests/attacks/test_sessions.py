@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -45,7 +46,7 @@ SESSIONS = {
 
 
 def instants(answer: Any) -> Any:
-    """Each time of day as the instant that it is; fresh ids left out."""
+    """Each time of day as the instant that it is; fresh ids and how long ago left out."""
     if isinstance(answer, dict):
         return {
             key: instants(value)
@@ -54,6 +55,8 @@ def instants(answer: Any) -> Any:
         }
     if isinstance(answer, list):
         return [instants(value) for value in answer]
+    if isinstance(answer, str):
+        answer = re.sub(r"\bsince \d+ \w+", "since then", answer)
     if isinstance(answer, str) and len(answer) > 15 and answer[:4].isdigit():
         try:
             moment = datetime.fromisoformat(answer)

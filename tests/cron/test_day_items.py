@@ -194,5 +194,5 @@ def test_the_builder_refuses_others(shared_db: Database, choices: dict[str, obje
 
 def test_rows_written_before_they_were_known_read_the_same(db: Database) -> None:
     """An attribute that a stored row lacks is NULL: the same spec, found by equality as well."""
-    old = "row(1, 512, 2147483647, 4095, 62, 540, 1, false, null, null, null)::lenses.cron_spec"
+    old = "row(1, 512, 2147483647, 4095, 62, 540, 1, false, null, null, null, null, null)::lenses.cron_spec"
     assert db.value(f"select lenses.fn_cron_parse('0 9 * * 1-5') = {old}")

@@ -46,12 +46,14 @@ WRITES = {
         "lenses.workflow_schedules",
     ),
     "fn_create_schedule_calendar": (
-        "p_name text, p_kind text, p_timezone text, p_dates date[], p_clone_of uuid DEFAULT NULL::uuid",
+        "p_name text, p_kind text, p_timezone text, p_dates date[], "
+        "p_clone_of uuid DEFAULT NULL::uuid, p_rules jsonb DEFAULT NULL::jsonb",
         "lenses.schedule_calendars",
     ),
     "fn_update_schedule_calendar": (
         "p_calendar_id uuid, p_name text DEFAULT NULL::text, p_kind text DEFAULT NULL::text, "
-        "p_timezone text DEFAULT NULL::text, p_dates date[] DEFAULT NULL::date[]",
+        "p_timezone text DEFAULT NULL::text, p_dates date[] DEFAULT NULL::date[], "
+        "p_rules jsonb DEFAULT NULL::jsonb",
         "lenses.schedule_calendars",
     ),
     "fn_delete_schedule_calendar": ("p_calendar_id uuid", "void"),

@@ -130,8 +130,8 @@ def test_lists_show_ones_own(alice: Caller, bob: Caller, theirs: dict[str, uuid.
     assert alice.rows("fn_workflow_get_schedules") == []
     assert alice.rows("fn_get_workflows") == []
     assert alice.rows("fn_observe_schedules") == []
-    assert len(alice.rows("fn_get_schedule_calendars")) == 3
-    assert len(bob.rows("fn_get_schedule_calendars")) == 4
+    assert len(alice.rows("fn_get_schedule_calendars")) == 6
+    assert len(bob.rows("fn_get_schedule_calendars")) == 7
     assert [row.id for row in bob.rows("fn_workflow_get_schedules")] == [theirs["schedule"]]
     assert [
         row.id for row in bob.rows("fn_workflow_get_schedules", workflow_id=theirs["workflow"])

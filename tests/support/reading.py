@@ -28,9 +28,11 @@ READS: Mapping[str, list[list[str]]] = {
     "schedule calendar list": [[]],
     "schedule condition test": [["{schedule}"], ["{schedule}", "{{}}"]],
     "schedule describe": [["0 9 * * *"]],
+    "schedule explain": [["{schedule}", "--at", "2026-12-01T09:00"]],
     "schedule health": [[], ["--server"]],
     "schedule history": [["{schedule}"]],
     "schedule inspect": [["{schedule}"]],
+    "schedule lint": [[], ["{schedule}"]],
     "schedule list": [[]],
     "schedule preview": [["{schedule}"]],
     "schedule show": [["{schedule}"]],
@@ -44,8 +46,8 @@ CHANGES = {
     "runs work", "schedule backfill", "schedule calendar attach", "schedule calendar create",
     "schedule calendar detach", "schedule calendar import", "schedule condition clear",
     "schedule condition set", "schedule create", "schedule delete", "schedule pause",
-    "schedule resume", "schedule rotation clear", "schedule rotation set", "schedule run-now",
-    "uninstall", "upgrade", "worker", "workflow create", "workflow status",
+    "schedule recompute", "schedule resume", "schedule rotation clear", "schedule rotation set", "schedule run-now",
+    "schedule update", "uninstall", "upgrade", "worker", "workflow create", "workflow status",
 }  # fmt: skip
 # Servers of their own: the console's pages are asked one by one; the demo needs no database.
 ELSEWHERE = {"console", "demo"}

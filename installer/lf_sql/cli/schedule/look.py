@@ -33,7 +33,7 @@ FIRST = (  # of what `show` prints
 
 LIST = """
 select
-  s.id, s.name, w.title as workflow,
+  s.id, w.title as workflow,
   coalesce(
     s.cron_expr, 'at ' || pg_catalog.to_char(s.run_at, 'YYYY-MM-DD HH24:MI'),
     'every ' || pg_catalog.make_interval(secs => s.interval_ms / 1000.0)::text
@@ -45,7 +45,7 @@ select
     when s.is_active then 'enabled' when s.paused_at is null then 'disabled' else 'paused' end
     as status,
   case when s.is_active then s.next_run_at end as next_run_at, s.last_run_at,
-  s.last_dispatch_status as last_status, s.description
+  s.last_dispatch_status as last_status, s.name, s.description
 from lenses.workflow_schedules as s
 join lenses.workflows as w on w.id = s.workflow_id
 where (%(workflow)s::uuid is null or s.workflow_id = %(workflow)s::uuid)
@@ -64,7 +64,6 @@ def list_(workflow: str | None) -> None:
         rows,
         [
             "id",
-            "name",
             "workflow",
             "expression",
             "timezone",
@@ -72,6 +71,7 @@ def list_(workflow: str | None) -> None:
             "next_run_at",
             "last_run_at",
             "last_status",
+            "name",
             "description",
         ],
         empty="no schedules: lf-sql schedule create WORKFLOW --cron EXPRESSION",

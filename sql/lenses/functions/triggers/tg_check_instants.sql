@@ -15,7 +15,7 @@ begin
   perform lenses.fn_check_instant(e.value::timestamptz, e.key, (v_old ->> e.key)::timestamptz)
   from jsonb_each_text(to_jsonb(new)) as e
   where e.value is not null
-    and (e.key ~ '_at$' or e.key in ('scheduled_for', 'paused_until', 'seen_until', 'missed_before'));
+    and (e.key ~ '_at$' or e.key in ('scheduled_for', 'paused_until', 'seen_until', 'missed_before', 'silent_since'));
   return new;
 end
 $$;

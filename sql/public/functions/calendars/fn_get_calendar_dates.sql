@@ -12,14 +12,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_lenser_id constant uuid := lensers.fn_require_lenser();
+  v_is_range boolean;
 begin
   if not exists (
     select from lenses.schedule_calendars as c
     where c.id = p_calendar_id and (c.lenser_id = v_lenser_id or c.lenser_id is null))
   then
     perform lenses.fn_require_calendar(p_calendar_id);
-  elsif p_from is null or p_until is null or p_from < date '1970-01-01'
-    or p_until > date '9999-12-31' or p_until - p_from not between 0 and 36600 then
+  end if;
+  v_is_range := p_from between date '1970-01-01' and date '9999-12-31'
+    and p_until between p_from and date '9999-12-31';
+  if v_is_range then
+    v_is_range := p_until - p_from <= 36600;
+  end if;
+  if v_is_range is not true then
     raise exception 'the dates from % through % are no range that can be listed', p_from, p_until
       using errcode = '22023',
         hint = 'Give the first and the last day, from 1970-01-01 to 9999-12-31, a century at most.';

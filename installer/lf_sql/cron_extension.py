@@ -1,0 +1,60 @@
+"""The extension pg_cron itself, names of jobs, and the jobs as SQL for others to register."""
+
+from __future__ import annotations
+
+import hashlib
+
+import psycopg
+
+from lf_sql import db
+from lf_sql.bundle import Bundle
+from lf_sql.db import Connection
+from lf_sql.template import filled, literal
+
+EXTENSION_MARK = "Job scheduler for PostgreSQL (made by lf-sql)"
+LONGEST = 63  # a job's name, as a name of PostgreSQL
+
+
+def create(conn: Connection) -> None:
+    """Made by us where we may; the mark lets `uninstall` know."""
+    try:
+        with db.steady_transaction(conn):
+            conn.execute("create extension pg_cron")
+            conn.execute(f"comment on extension pg_cron is '{EXTENSION_MARK}'".encode())
+    except psycopg.Error:
+        return  # another installer was faster, or we may not: inspect says what is missing
+
+
+def drop(conn: Connection) -> bool:
+    """Drop pg_cron where our install made it and no job is left; inside a transaction."""
+    found = conn.execute(
+        "select 1 from pg_catalog.pg_extension as e where e.extname = 'pg_cron' and "
+        "pg_catalog.obj_description(e.oid, 'pg_extension') = %s",
+        [EXTENSION_MARK],
+    ).fetchone()
+    if not found or conn.execute("select 1 from cron.job limit 1").fetchone():
+        return False
+    conn.execute("drop extension pg_cron")
+    return True
+
+
+def script(bundle: Bundle) -> str:
+    """For SQL that others run: registers them where pg_cron can be had, else warns."""
+    return filled("export_jobs", jobs=calls(bundle), mark=literal(EXTENSION_MARK))
+
+
+def calls(bundle: Bundle) -> str:
+    """Statements of PL/pgSQL that register them here."""
+    return "\n".join(
+        f"perform cron.schedule({', '.join(map(literal, (j.name, j.schedule, j.command)))});"
+        for j in bundle.jobs
+        if j.place != "elsewhere"
+    )
+
+
+def suffixed(name: str, database: str) -> str:
+    """One name a database, since all share one table."""
+    whole = f"{name}-{database}"
+    if len(whole.encode()) <= LONGEST:
+        return whole
+    return f"{name}-{hashlib.sha256(database.encode()).hexdigest()[:16]}"
