@@ -21,9 +21,10 @@ demo: $(VENV)/.demo ## a server of its own, schedules that fire, gone again in t
 test: $(VENV)/.test $(VENV)/.npm lint ## every test: lint, then pytest with the pgTAP files
 	@$(PYTEST) $(PARALLEL)
 
-lint: $(VENV)/.test ## ruff, sqlfluff, squawk, pgspot, hadolint, shellcheck
+lint: $(VENV)/.test ## ruff, mypy, sqlfluff, squawk, pgspot, hadolint, shellcheck
 	@$(BIN)/ruff check installer tests
 	@$(BIN)/ruff format --check --quiet installer tests
+	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/sqlfluff lint --disable-progress-bar --processes -1 --nocolor --quiet sql
 	@out=$$($(BIN)/squawk --config .squawk.toml sql/migrations/*.sql 2>&1) || { echo "$$out"; exit 1; }
 	@$(BIN)/python -m tests.support.spot
@@ -57,7 +58,7 @@ extension: $(VENV)/.test ## dist/extension: lf_sql.control and its script, for s
 	@$(BIN)/python -m lf_sql.extension dist/extension
 
 clean: ## everything that make made
-	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache
+	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache
 
 $(VENV)/.venv:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed" >&2; exit 1; }
