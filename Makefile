@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 ))) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension clean system-demo system-test
+.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension schema clean system-demo system-test
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -56,6 +56,9 @@ wheel: $(VENV)/.test ## dist/*.whl
 
 extension: $(VENV)/.test ## dist/extension: lf_sql.control and its script, for servers where files may be placed
 	@$(BIN)/python -m lf_sql.extension dist/extension
+
+schema: $(VENV)/.test ## sql/schema.sql, the tables as a fresh install has them
+	@$(BIN)/python -m tests.support.schema
 
 clean: ## everything that make made
 	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache
