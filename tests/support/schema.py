@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from tests.support.database import Database, connect
 from tests.support.state import State
@@ -63,8 +64,8 @@ def without_style(schema: str) -> str:
     return re.sub(r"[\s()]+", " ", schema)
 
 
-def _relation(db: Database, row: object) -> str:
-    oid, name, is_type, is_unlogged, options, comment = row  # type: ignore[misc]
+def _relation(db: Database, row: Any) -> str:
+    oid, name, is_type, is_unlogged, options, comment = row
     lines = db.column(_COLUMNS, [oid])
     if is_type:
         return f"create type {name} as ({_body(lines)});\n"
