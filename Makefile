@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 ))) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension clean system-demo system-test
+.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension schema clean system-demo system-test
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -21,9 +21,10 @@ demo: $(VENV)/.demo ## a server of its own, schedules that fire, gone again in t
 test: $(VENV)/.test $(VENV)/.npm lint ## every test: lint, then pytest with the pgTAP files
 	@$(PYTEST) $(PARALLEL)
 
-lint: $(VENV)/.test ## ruff, sqlfluff, squawk, pgspot, hadolint, shellcheck
+lint: $(VENV)/.test ## ruff, mypy, sqlfluff, squawk, pgspot, hadolint, shellcheck
 	@$(BIN)/ruff check installer tests
 	@$(BIN)/ruff format --check --quiet installer tests
+	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/sqlfluff lint --disable-progress-bar --processes -1 --nocolor --quiet sql
 	@out=$$($(BIN)/squawk --config .squawk.toml sql/migrations/*.sql 2>&1) || { echo "$$out"; exit 1; }
 	@$(BIN)/python -m tests.support.spot
@@ -56,8 +57,11 @@ wheel: $(VENV)/.test ## dist/*.whl
 extension: $(VENV)/.test ## dist/extension: lf_sql.control and its script, for servers where files may be placed
 	@$(BIN)/python -m lf_sql.extension dist/extension
 
+schema: $(VENV)/.test ## sql/schema.sql, the tables as a fresh install has them
+	@$(BIN)/python -m tests.support.schema
+
 clean: ## everything that make made
-	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache
+	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache
 
 $(VENV)/.venv:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed" >&2; exit 1; }

@@ -235,5 +235,11 @@ def _jobs(root: Path) -> Iterator[Job]:
                 f"jobs/{path.name} must name its job, its schedule and what it requires"
             )
         command = _COMMENT.sub("", sql).strip().removesuffix(";")
-        fields = (head[name] for name in ("job", "schedule", "requires"))
-        yield Job(f"jobs/{path.name}", *fields, command, head.get("place", ""))
+        yield Job(
+            label=f"jobs/{path.name}",
+            name=head["job"],
+            schedule=head["schedule"],
+            requires=head["requires"],
+            command=command,
+            place=head.get("place", ""),
+        )

@@ -37,7 +37,7 @@ def no_runner(names: list[str]) -> Trouble:
 
 def not_taken(error: str, user: str, elsewhere: str | None) -> Trouble:
     """pg_cron's own refusal."""
-    grants = (f"grant usage on schema cron to {db.ident(user)}",)
+    grants: tuple[str, ...] = (f"grant usage on schema cron to {db.ident(user)}",)
     if elsewhere is not None:
         grants += (
             "grant execute on function cron.schedule_in_database"

@@ -78,8 +78,8 @@ def _system_builds() -> Iterator[Build]:
     folders = [path for path in DEBIAN.glob("*/bin") if path.parent.name.isdigit()]
     by_path = shutil.which("pg_config")
     if by_path:
-        bindir = _pg_config(Path(by_path).resolve().parent, "--bindir")
-        folders += [Path(bindir)] if bindir else []
+        answer = _pg_config(Path(by_path).resolve().parent, "--bindir")
+        folders += [Path(answer)] if answer else []
     for bindir in dict.fromkeys(folder.resolve() for folder in folders):
         if (bindir / "postgres").exists() and (bindir / "initdb").exists():
             yield Build(bindir, _major(bindir), "this system")
@@ -144,7 +144,15 @@ class Server:
         }
         data = self.folder / "data"
         if not data.exists():
-            initdb = [bindir / "initdb", "-D", data, "-U", "postgres", "-A", "trust"]
+            initdb: list[str | Path] = [
+                bindir / "initdb",
+                "-D",
+                data,
+                "-U",
+                "postgres",
+                "-A",
+                "trust",
+            ]
             run = subprocess.run(
                 [*command, "--", *initdb, "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"],
                 cwd="/",

@@ -90,11 +90,12 @@ def main() -> None:
                 break
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
-                group, term_at, kill_at = line.decode().split()
-                term.pop(int(group), None)
-                kill.pop(int(group), None)
+                word, term_at, kill_at = line.decode().split()
+                group = int(word)
+                term.pop(group, None)
+                kill.pop(group, None)
                 if term_at != "-":
-                    term[int(group)], kill[int(group)] = float(term_at), float(kill_at)
+                    term[group], kill[group] = float(term_at), float(kill_at)
         now = time.monotonic()
         for group in [group for group, at in term.items() if at <= now]:
             del term[group]

@@ -63,7 +63,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as error:
-        error.message = plain(error.message)
+        vars(error)["message"] = plain(error.message)  # declared final in newer versions of click
         error.show()
         return 2
     except click.ClickException as error:

@@ -96,7 +96,7 @@ class Database:
             except LfSqlError as error:
                 raise DatabaseGoneError(error.message) from error
             except psycopg.Error:
-                if fresh or not conn.closed:
+                if fresh or conn is None or not conn.closed:
                     raise
         raise AssertionError("unreachable")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -36,7 +38,7 @@ def show(request: Request, conn: Connection) -> Response:
     if gateway is None:
         message = "There is no gateway of that id that is yours."
         return page(request, "error.html", status=404, active="", message=message, hint=None)
-    context = {
+    context: dict[str, Any] = {
         "g": gateway,
         "crons": rows(
             conn,

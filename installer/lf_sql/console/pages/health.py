@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -14,7 +16,7 @@ from lf_sql.db import Connection
 
 def health(request: Request, conn: Connection) -> Response:
     lines = rows(conn, "select h.* from public.fn_schedule_health() as h")
-    context = {
+    context: dict[str, Any] = {
         "general": [line for line in lines if line["schedule_id"] is None],
         "findings": [line for line in lines if line["schedule_id"] is not None][:500],
         "total": sum(line["schedule_id"] is not None for line in lines),

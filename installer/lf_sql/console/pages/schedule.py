@@ -87,7 +87,7 @@ def show(request: Request, conn: Connection) -> Response:
     calendar = one(conn, CALENDAR, schedule["calendar_id"]) if schedule["calendar_id"] else None
     ticks = rows(conn, PREVIEW, schedule_id, CALENDAR_TICKS if calendar else TICKS)
     slots = rows(conn, SLOT_HISTORY, schedule_id, SLOTS)[::-1]
-    context = {
+    context: dict[str, Any] = {
         "s": schedule,
         "now": now,
         "ticks": ticks[:TICKS],

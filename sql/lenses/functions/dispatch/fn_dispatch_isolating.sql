@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- Dispatches schedules together; where that fails, halves them until the one that fails is alone, so that
--- a bad row costs only itself. Errors of the server's own go up: they are nobody's poison.
+-- a bad row costs only itself. Errors of the server's own go up: no schedule has caused them.
 -- Recursion goes log2 of the batch, and of the cap, deep.
 create or replace function lenses.fn_dispatch_isolating(
   p_schedule_ids uuid[],

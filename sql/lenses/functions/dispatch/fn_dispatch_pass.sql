@@ -6,7 +6,8 @@
 -- signal delays its like only); both others come in smaller batches, since each schedule may hold
 -- many slots or ask many questions. But one batch in eight is theirs first, counted over ticks that
 -- are cut off, so that neither kind starves.
--- It never waits for a user, and a user's change of the same moment stands.
+-- It never waits for who holds a schedule, and a user's change of the same moment stands. It waits only for
+-- who holds a run that it replaces, or inserts a run of the same slot.
 -- The planner settings hold for all that is done below: a batch is look-ups by key, and must stay so
 -- whatever the statistics say of the moment.
 create or replace function lenses.fn_dispatch_pass(

@@ -2,7 +2,7 @@
 -- Ends pauses whose end has come by p_now, p_limit at most, each lenser's first ones first; returns how
 -- many. What passed before the end is late (missed_before), the slot at the end itself is on time. A
 -- schedule that cannot be resumed (its workflow has grown a cycle) stays paused without an end, with
--- the reason as note.
+-- the reason as note. Takes the due row too, which a claim may hold, so that it waits for nobody.
 create or replace function lenses.fn_end_pauses(p_now timestamptz, p_limit integer default 1000)
 returns integer
 language plpgsql
@@ -32,10 +32,11 @@ begin
     select s.id
     from over as o
     inner join lenses.workflow_schedules as s on s.id = o.id
+    inner join lenses.schedule_due as d on d.schedule_id = s.id
     where s.paused_until <= p_now and not s.is_active
     order by o.turn, o.paused_until
     limit p_limit
-    for no key update of s skip locked
+    for no key update of s, d skip locked
   loop
     begin
       update lenses.workflow_schedules as s

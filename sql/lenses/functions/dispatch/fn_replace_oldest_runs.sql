@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
 -- onOverlap replace: cancels the oldest runs in flight of the dispatched schedules until their limit
--- holds again, the newcomers counted.
+-- holds again, the newcomers counted. It waits for who holds such a run, so it takes them in the order
+-- of lenses.fn_heartbeat_workflow_runs, by schedule, then by run.
 create or replace function lenses.fn_replace_oldest_runs(
   p_decisions lenses.slot_decision[],
   p_now timestamptz
@@ -29,6 +30,7 @@ begin
     from (
       select
         f.id,
+        f.schedule_id,
         s.max_in_flight,
         row_number() over (
           partition by f.schedule_id
@@ -40,7 +42,7 @@ begin
       where s.id = any (v_schedule_ids)
     ) as r
     where r.newest_first > r.max_in_flight
-    order by r.id
+    order by r.schedule_id, r.id
   loop
     perform lenses.fn_end_run(v_run_id, 'cancelled', 'replaced', null, p_now);
   end loop;

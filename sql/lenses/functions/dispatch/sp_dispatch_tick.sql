@@ -40,4 +40,4 @@ begin
 end
 $$;
 
-comment on procedure lenses.sp_dispatch_tick() is 'One tick for a driver (pg_cron, worker): call it once a minute or oftener; any number at once is safe. Writes one dispatch_ticks row.';
+comment on procedure lenses.sp_dispatch_tick() is 'One tick for a driver (pg_cron, worker): call it at least once a minute; several at once are safe. Writes one dispatch_ticks row.';

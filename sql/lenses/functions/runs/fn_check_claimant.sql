@@ -13,7 +13,7 @@ begin
       using errcode = '22023',
         hint = 'Take a name that is new with each start of the process, such as host and pid.';
   end if;
-  -- Added to an instant, too: as intervals, months and days that cancel out are equal to few.
+  -- Compared as instants too: as an interval, '1 month -30 days' equals nothing.
   if p_lease <= interval '0' or p_lease > interval '1 day'
     or now() + p_lease <= now() or now() + p_lease > now() + interval '1 day'
   then

@@ -1,4 +1,4 @@
--- For the owner. Locks the workflow first, as all do that change how many schedules it has.
+-- For the owner. Locks the workflow before the schedule, as all do that delete or move one.
 create or replace function public.fn_delete_workflow_schedule(p_schedule_id uuid)
 returns void
 language plpgsql
