@@ -42,6 +42,10 @@ begin
       begin
         execute pg_catalog.format('alter role %I %s', v_role, v_too_much);
       exception when insufficient_privilege then
+        -- Not to be had: the plan has put the installing role in its place.
+        continue when not pg_catalog.pg_has_role(v_role, 'usage') and case
+          when v_is_16 then not pg_catalog.pg_has_role(v_role, 'member with admin option')
+          else v_too_much ~ '\ynosuperuser\y' end;
         raise exception 'role % has more rights than lf-sql may use it with', v_role
           using hint = pg_catalog.format('As a superuser: alter role %I %s.', v_role, v_too_much), errcode = '42501';
       end;

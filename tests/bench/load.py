@@ -144,6 +144,7 @@ def multiply(conn: Database, copies: int) -> None:
         )
         conn.execute("alter table lenses.workflow_schedules enable trigger all")
         conn.execute("alter table lenses.schedule_due enable trigger all")
+        conn.execute("select lenses.fn_recount()")
 
 
 def tick(conn: Database, at: datetime) -> int:

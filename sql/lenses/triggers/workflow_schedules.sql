@@ -101,22 +101,23 @@ for each row
 when (old.workflow_id <> new.workflow_id)
 execute function lenses.tg_workflow_schedules_trigger_type();
 
--- Quotas. The tick writes none of these columns.
-create or replace trigger workflow_schedules_quota_insert
+-- Quotas. The tick writes none of these columns. By their names they come after the triggers that lock
+-- the workflow: whoever saves a definition has that first.
+create or replace trigger workflow_schedules_usage_insert
 after insert on lenses.workflow_schedules
 referencing new table as new_rows
 for each statement execute function lenses.tg_workflow_schedules_quota();
 
-create or replace trigger workflow_schedules_quota_delete
+create or replace trigger workflow_schedules_usage_delete
 after delete on lenses.workflow_schedules
 referencing old table as old_rows
 for each statement execute function lenses.tg_workflow_schedules_quota();
 
-create or replace trigger workflow_schedules_quota_truncate
+create or replace trigger workflow_schedules_usage_truncate
 after truncate on lenses.workflow_schedules
 for each statement execute function lenses.tg_workflow_schedules_quota();
 
-create or replace trigger workflow_schedules_quota_change
+create or replace trigger workflow_schedules_usage_change
 after update of inputs_template, inputs_rotation, pre_dispatch_condition
 on lenses.workflow_schedules
 for each row

@@ -76,11 +76,11 @@ select
       format('is active and has no next run, though the next slot is %s',
         to_char(j.free_slot, 'YYYY-MM-DD HH24:MI UTC'))
     when not j.is_slot then
-      format('next_run_at %s is no slot of %s: %s it was written by hand',
+      format('next_run_at %s is no slot of %s: %sit was written by hand',
         to_char(j.next_run_at, 'YYYY-MM-DD HH24:MI:SS UTC'),
         coalesce(format('%s in %s', (j.schedule).cron_expr, (j.schedule).timezone), 'its interval'),
         case when (j.schedule).interval_ms is null and (j.schedule).timezone <> 'UTC'
-          then 'the zone''s rules have changed since it was computed, or' else '' end)
+          then 'the zone''s rules have changed since it was computed, or ' else '' end)
     else
       format('next_run_at %s lies beyond the next slot, %s: nothing runs until then',
         to_char(j.next_run_at, 'YYYY-MM-DD HH24:MI UTC'),
