@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lf_sql as package
-from lf_sql import bundle, jobs
+from lf_sql import bundle
 from lf_sql import db as product_db
 from tests.attacks.planted import calls, evil_in
 from tests.support.bouncer import pgbouncer
@@ -177,7 +177,7 @@ def test_the_worker_and_the_executor(bent: Database) -> None:
     assert calls(bent) == 0
 
 
-JOBS = {job.name: jobs.wanted(job).command for job in bundle.load().jobs}
+JOBS = {f"{job.name} {job.place}".strip(): job.command for job in bundle.load().jobs}
 PROCEDURES = [command for command in JOBS.values() if command.startswith("call ")]
 
 
