@@ -116,14 +116,16 @@ def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Conn
         extra["connect_timeout"] = 10
     try:
         conn = _connected(dsn, given, extra)
-        try:
-            check_server(conn)
-            _look_round(conn)
-        except BaseException:
-            conn.close()
-            raise
     except psycopg.Error as error:
         raise _connection_trouble(error, given) from None
+    try:
+        check_server(conn)
+        _look_round(conn)
+    except BaseException as error:
+        conn.close()
+        if isinstance(error, psycopg.Error):
+            raise _session_trouble(error, given) from None
+        raise
     instants.read_all(conn)
     conn.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
     # A standby takes no transaction that may write; everywhere else no setting forbids ours.
@@ -179,7 +181,7 @@ def steady_transaction(conn: Connection) -> Iterator[Connection]:
 def steady_script() -> str:
     """The same at the head of a transaction in a script."""
     call = _STEADY.replace("%s", literal(json.dumps(dict(STEADY))))
-    return f"do $steady$\nbegin\n  perform {call};\nend\n$steady$;\n"
+    return f"{PIN};\ndo $steady$\nbegin\n  perform {call};\nend\n$steady$;\n"
 
 
 def facts(conn: Connection) -> dict[str, Any]:
@@ -239,6 +241,15 @@ def _connection_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> Canno
     text = re.sub(r"^(connection failed|connection is bad): ?", "", text)
     text = text.split(" Is the server running")[0]
     return CannotConnect(f"cannot connect: {text}", hint, kind)
+
+
+def _session_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> CannotConnect:
+    """Of the first words with a server: somebody is there, whatever became of the session."""
+    trouble = _connection_trouble(error, given)
+    if trouble.kind == "nobody":
+        hint = "the server was there a moment ago: try again"
+        return CannotConnect(trouble.message, hint, "server")
+    return trouble
 
 
 def require_installed(conn: Connection) -> None:

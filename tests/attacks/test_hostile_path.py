@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lf_sql as package
-from lf_sql import bundle, jobs
+from lf_sql import bundle
 from lf_sql import db as product_db
 from tests.attacks.planted import calls, evil_in
 from tests.support.bouncer import pgbouncer
@@ -166,6 +166,19 @@ def test_install_into_it_and_uninstall(empty_db: Database) -> None:
         assert calls(empty_db) == 0
 
 
+def test_the_script_of_a_dry_run(empty_db: Database) -> None:
+    """In a session with the database's own path, jobs included."""
+    with evil_in(empty_db) as evil:
+        plant(evil)
+        empty_db.execute(
+            f'alter database "{empty_db.dbname}" set search_path = evil, pg_catalog, public'
+        )
+        script = succeeded(lf_sql("install", "--dry-run", dsn=empty_db.dsn))
+        with connect(empty_db.dsn) as psql:
+            psql.execute(script)
+        assert calls(empty_db) == 0
+
+
 def test_the_worker_and_the_executor(bent: Database) -> None:
     with running(bent.dsn, "worker") as worker:
         worker.says("leading")
@@ -177,7 +190,7 @@ def test_the_worker_and_the_executor(bent: Database) -> None:
     assert calls(bent) == 0
 
 
-JOBS = {job.name: jobs.wanted(job).command for job in bundle.load().jobs}
+JOBS = {f"{job.name} {job.place}".strip(): job.command for job in bundle.load().jobs}
 PROCEDURES = [command for command in JOBS.values() if command.startswith("call ")]
 
 

@@ -28,7 +28,8 @@ class Proxy:
         self._listener.close()
 
     def swallow(self, statement: str) -> None:
-        """The next answer to one that has this in its text."""
+        """The next answer to one that has this in its text: `name(`, since each session's first
+        statement asks whose the functions are, by name."""
         self._statement = statement.encode()
 
     def _accept(self) -> None:

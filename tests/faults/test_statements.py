@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 
 import pytest
 
 from tests.faults.proxy import Proxy
-from tests.faults.rig import Rig, end_sessions, is_quiet, losses
+from tests.faults.rig import OURS, Rig, end_sessions, is_quiet, losses
 from tests.support.database import Database, Tenant, wait_until
 from tests.support.processes import running
 from tests.support.work import due_in, make_schedule, make_workflow
 
 LOCK = "lock table lenses.workflow_runs in access exclusive mode"
+WORKING = (
+    f"select exists (select from pg_stat_activity where {OURS} and datname = current_database() "
+    "and query ~ 'fn_(claim|heartbeat|complete)_workflow_runs?[(]')"
+)
 TIMEOUTS = {
     "statement": "-c statement_timeout=300",
     "lock": "-c lock_timeout=300",
@@ -47,7 +52,7 @@ def test_heartbeats_go_on_while_results_wait_for_a_lock(db: Database, rig: Rig) 
     left = "select lease_expires_at > %s from lenses.workflow_runs where id = %s"
     waits = (
         "select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
-        "and query like '%%fn_complete%%'"
+        "and query like '%%fn_complete_workflow_run(%%'"
     )
     with db.another() as other, rig.work("--concurrency", "2", "--lease", "3s") as process:
         rig.begun(first)
@@ -110,7 +115,7 @@ def test_a_session_that_ends_in_the_middle_of_a_statement(
     db: Database, rig: Rig, statement: str
 ) -> None:
     run = rig.start()
-    busy = f"state = 'active' and query like '%%{statement}%%' and pid <> pg_backend_pid()"
+    busy = f"state = 'active' and query like '%%{statement}(%%' and pid <> pg_backend_pid()"
     with db.another() as other, rig.work("--lease", "6s") as process:
         if "claim" not in statement:
             rig.begun(run)
@@ -137,7 +142,7 @@ def test_an_answer_that_is_lost_on_its_way(rig: Rig, statement: str) -> None:
     with Proxy(rig.dsn) as proxy, rig.work("--lease", "1m", dsn=proxy.dsn) as process:
         if "heartbeat" in statement:
             rig.begun(run)
-        proxy.swallow(statement)
+        proxy.swallow(f"{statement}(")
         rig.open() if "complete" in statement else None
         wait_until(lambda: proxy.swallowed or "heartbeat" in statement, 30.0)
         rig.begun(run)
@@ -151,7 +156,7 @@ def test_an_answer_that_is_lost_on_its_way(rig: Rig, statement: str) -> None:
 def test_a_failure_whose_answer_is_lost_is_told_once(rig: Rig) -> None:
     run = rig.start()
     with Proxy(rig.dsn) as proxy:
-        proxy.swallow("fn_fail_workflow_run")
+        proxy.swallow("fn_fail_workflow_run(")
         args = ("runs", "work", "--poll", "200ms", "--", "sh", "-c", "echo no >&2; exit 7")
         with running(proxy.dsn, *args) as process:
             wait_until(lambda: rig.row(run).status == "failed", 30.0)
@@ -162,10 +167,14 @@ def test_a_failure_whose_answer_is_lost_is_told_once(rig: Rig) -> None:
 
 
 def test_sessions_that_end_again_and_again(db: Database, rig: Rig) -> None:
+    def is_done(run: uuid.UUID) -> bool:
+        return rig.row(run).status == "completed"
+
     runs = [rig.start() for _ in range(6)]
     with rig.work("--concurrency", "3", "--lease", "30s", seconds=0.2) as process:
-        while any(rig.row(run).status != "completed" for run in runs):
-            end_sessions(db)
+        for _ in range(12):
+            end_sessions(db)  # in whatever it is, its first words included
+            wait_until(lambda: db.value(WORKING) or all(map(is_done, runs)), 40.0)
             assert process.popen.poll() is None, process.output
         for run in runs:
             rig.completed(run)

@@ -189,6 +189,10 @@ def test_an_executors_work(client: Client, desk: Database) -> None:
     """service_role claims, beats, completes; its answer is the owner's to read."""
     service = jwt(None, "service_role")
     mine = jwt(BOB)
+    desk.execute(  # of the two the stricter holds
+        """update agents.workflow_assignments set approval_policy = '{"requiresApproval": false}' where id = %s""",
+        [BOB.assignment],
+    )
     succeeded(client.call(mine, "fn_patch_workflow_schedule", {
         "p_schedule_id": BOB.schedule, "p_patch": {"approval_policy": {"requiresApproval": False}},
     }))  # fmt: skip
