@@ -18,7 +18,8 @@ from tests.support.processes import running
 
 # `{kind}` is the id of the tenant's row of that kind.
 READS: Mapping[str, list[list[str]]] = {
-    "export": [["--supabase", "{folder}"]],
+    "diff": [["{file}"]],
+    "export": [["--supabase", "{folder}"], ["--yaml"]],
     "gateway cron list": [["{gateway}"]],
     "gateway list": [[]],
     "gateway runs": [["{gateway}"]],
@@ -39,7 +40,7 @@ READS: Mapping[str, list[list[str]]] = {
     "workflow list": [[]],
 }
 CHANGES = {
-    "gateway create", "gateway cron add", "gateway cron remove", "gateway cron run",
+    "apply", "gateway create", "gateway cron add", "gateway cron remove", "gateway cron run",
     "gateway cron update", "gateway delete", "install", "runs approve", "runs cancel", "runs reject",
     "runs work", "schedule backfill", "schedule calendar attach", "schedule calendar create",
     "schedule calendar detach", "schedule calendar import", "schedule condition clear",
