@@ -12,6 +12,7 @@ import yaml
 from lf_sql.ascode import keys
 from lf_sql.ascode.present import Present, Row
 from lf_sql.ascode.source import _RESOLVERS
+from lf_sql.plain import plain_lines
 
 PLAIN = ("description", "on_holiday", "timezone")
 
@@ -32,8 +33,11 @@ for _name, _pattern, _first in _RESOLVERS:
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
     """Several lines as a block, where a block keeps them."""
-    is_block = "\n" in value and not re.search(r"[^\x20-\x7e\n\xa1-\ud7ff]|[ ]\n|^\s|\n\n$", value)
-    style = "|" if is_block and value.strip() else None
+    style = None
+    if plain_lines(value) != value:
+        style = '"'  # where escapes are read
+    elif "\n" in value and not re.search(r"[^\x20-\x7e\n\xa1-\ud7ff]|[ ]\n|^\s|\n\n$", value):
+        style = "|"
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
@@ -41,8 +45,8 @@ Dumper.add_representer(str, _text)
 
 
 def dump(value: Any) -> str:
-    """YAML of plain values."""
-    return yaml.dump(
+    """YAML of plain values; what a terminal must not get stands there as its escape."""
+    text = yaml.dump(
         value,
         Dumper=Dumper,
         sort_keys=False,
@@ -50,6 +54,7 @@ def dump(value: Any) -> str:
         width=100,
         default_flow_style=None,
     )
+    return plain_lines(text)
 
 
 def document(present: Present, tenant: str) -> dict[str, Any]:
