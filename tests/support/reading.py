@@ -49,7 +49,9 @@ CHANGES = {
 }  # fmt: skip
 # Servers of their own: the console's pages are asked one by one; the demo needs no database. What reads
 # files, or other schedulers, is asked in tests/ascode.
-ELSEWHERE = {"console", "demo", "diff"}
+ELSEWHERE = {
+    "console", "demo", "diff", "import crontab", "import kubernetes", "import pg-cron", "import pg-timetable",
+}  # fmt: skip
 
 
 def leaves(command: click.Command = cli, path: tuple[str, ...] = ()) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import keyword
 import pkgutil
 from pathlib import Path
 
@@ -30,15 +31,20 @@ class SuggestingGroup(click.Group):
 
 
 class LazyGroup(SuggestingGroup):
-    """`lf-sql foo-bar` is `command` or `group` of the module lf_sql.cli.foo_bar."""
+    """`lf-sql foo-bar` is `command` or `group` of lf_sql.cli.foo_bar; `import` that of import_."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         found = pkgutil.iter_modules([str(Path(__file__).parent)])
-        return sorted(m.name.replace("_", "-") for m in found if m.name not in NOT_COMMANDS)
+        return sorted(
+            m.name.rstrip("_").replace("_", "-") for m in found if m.name not in NOT_COMMANDS
+        )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module(f"{PACKAGE}.{cmd_name.replace('-', '_')}")
+        name = cmd_name.replace("-", "_")
+        if keyword.iskeyword(name):
+            name += "_"
+        module = importlib.import_module(f"{PACKAGE}.{name}")
         command: click.Command = getattr(module, "group", None) or module.command
         return adopt(command)
