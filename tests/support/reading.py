@@ -18,6 +18,8 @@ from tests.support.processes import running
 
 # `{kind}` is the id of the tenant's row of that kind.
 READS: Mapping[str, list[list[str]]] = {
+    "agent list": [[]],
+    "completion": [["bash"], ["zsh"], ["fish"]],
     "export": [["--supabase", "{folder}"], ["--yaml"]],
     "gateway cron list": [["{gateway}"]],
     "gateway list": [[]],
@@ -26,6 +28,7 @@ READS: Mapping[str, list[list[str]]] = {
     "runs list": [[], ["--schedule", "{schedule}", "--since", "30d"]],
     "runs show": [["{run}"]],
     "schedule calendar list": [[]],
+    "schedule calendar show": [["{calendar}"]],
     "schedule condition test": [["{schedule}"], ["{schedule}", "{{}}"]],
     "schedule describe": [["0 9 * * *"]],
     "schedule explain": [["{schedule}", "--at", "2026-12-05 09:00"]],
@@ -36,11 +39,16 @@ READS: Mapping[str, list[list[str]]] = {
     "schedule list": [[]],
     "schedule preview": [["{schedule}"]],
     "schedule show": [["{schedule}"]],
+    "settings list": [[]],
     "status": [[]],
+    "team list": [[]],
+    "tenant list": [[]],
     "verify": [[]],
     "workflow list": [[]],
 }
 CHANGES = {
+    "agent create", "freeze", "schedule calendar delete", "schedule calendar update", "settings set",
+    "team create", "tenant create", "unfreeze",
     "apply", "gateway create", "gateway cron add", "gateway cron remove", "gateway cron run",
     "gateway cron update", "gateway delete", "install", "runs approve", "runs cancel", "runs reject",
     "runs work", "schedule backfill", "schedule calendar attach", "schedule calendar create",

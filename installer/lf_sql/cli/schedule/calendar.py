@@ -12,6 +12,7 @@ import click
 from lf_sql import ics, public_holidays
 from lf_sql.cli.context import acting, emit, note, options
 from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.schedule.calendar_change import days, delete, show, update
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
 from lf_sql.given import Json, complete, is_utf8
@@ -50,14 +51,6 @@ COLUMNS = [
 ZONE = click.option(
     "--tz", "--timezone", "timezone", default="UTC", show_default=True, help="Zone of its dates."
 )
-
-
-def days(text: str) -> list[date]:
-    """Dates separated by commas or blanks."""
-    try:
-        return [date.fromisoformat(word) for word in text.replace(",", " ").split()]
-    except ValueError as error:
-        raise click.BadParameter(f"{error}: write 2026-12-25,2026-12-26") from None
 
 
 class Day(click.ParamType):
@@ -236,5 +229,5 @@ group = SuggestingGroup(
     help="Dates on which slots are skipped, or the only ones that count.",
     epilog="\b\nExamples:\n  lf-sql schedule calendar list\n"
     "  lf-sql schedule calendar import --country US --years 2026-2030",
-    commands=[list_, create, attach, detach, import_],
+    commands=[list_, show, create, update, delete, attach, detach, import_],
 )
