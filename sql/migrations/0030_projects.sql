@@ -1,3 +1,4 @@
+-- squawk-ignore-file constraint-missing-not-valid
 -- Which project's file made a schedule, workflow or calendar: only those does the project take away again.
 alter table lenses.schedule_calendars add column project text;
 alter table lenses.workflows add column project text;

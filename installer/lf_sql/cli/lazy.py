@@ -30,6 +30,28 @@ class SuggestingGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def taking(option: str) -> type[click.Command]:
+    """A command whose last argument may be written as an option too, which no help shows."""
+
+    class Taking(click.Command):
+        def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+            for place, word in enumerate(args):
+                if word == "--":
+                    break
+                name, is_joined, value = word.partition("=")
+                if name != option:
+                    continue
+                rest = args[place + 1 :] if is_joined else args[place + 2 :]
+                if not is_joined and place + 1 == len(args):
+                    raise click.BadOptionUsage(option, f"Option {option!r} requires an argument.")
+                value = value if is_joined else args[place + 1]
+                args = [*args[:place], *rest, "--", value]
+                break
+            return super().parse_args(ctx, args)
+
+    return Taking
+
+
 class LazyGroup(SuggestingGroup):
     """`lf-sql foo-bar` is `command` or `group` of lf_sql.cli.foo_bar; `import` that of import_."""
 
