@@ -197,6 +197,7 @@ grant execute on function
   public.fn_upsert_workflow(uuid, text, jsonb, text, text),
   public.fn_get_workflows(),
   public.fn_set_workflow_status(uuid, text),
+  public.fn_set_project(text, uuid[], uuid[], uuid[]),
   public.fn_observe_schedules(),
   public.fn_get_automation_feed(integer)
 to authenticated;

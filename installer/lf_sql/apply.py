@@ -163,11 +163,7 @@ def script(bundle: Bundle, plan: Plan, *, with_jobs: bool = True) -> Iterator[st
         yield part(step.label, step.sql)
     yield "\ncommit;\n"
     if with_jobs:
-<<<<<<< HEAD
-        yield part("jobs", cron_extension.script(bundle))
-=======
-        yield part("jobs", f"begin;\n{db.PIN};\n{jobs.script(bundle)}\ncommit;")
->>>>>>> mend-executor
+        yield part("jobs", f"begin;\n{db.PIN};\n{cron_extension.script(bundle)}\ncommit;")
     else:
         yield "\n-- the jobs are registered in pg_cron's database: lf-sql install --cron-dsn DSN\n"
 

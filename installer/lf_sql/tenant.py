@@ -38,12 +38,26 @@ def as_tenant() -> Iterator[Connection]:
             if not rows:
                 raise LfSqlError(
                     "there is no tenant yet",
-                    "insert into lensers.profiles (user_id, handle) "
-                    "values (gen_random_uuid(), 'me'); user_id is the sub of his JWT",
+                    "lf-sql tenant create HANDLE --user-id UUID, the sub of his JWT",
                 )
             user = rows[0]["user_id"]
         with acting(conn, user):
             yield conn
+
+
+def of_tenant(conn: Connection) -> Any:
+    """The profile's id of the tenant of --as, or of the only tenant that there is."""
+    user = options().as_user
+    rows = conn.execute(
+        "select p.id from lensers.profiles as p "
+        "where %(user)s::text is null or p.user_id::text = lower(%(user)s::text) limit 2",
+        {"user": user},
+    ).fetchall()
+    if len(rows) > 1:
+        raise click.UsageError("there are several tenants: say whose with --as USER_UUID")
+    if not rows:
+        raise LfSqlError("there is no such tenant yet", "lf-sql tenant create HANDLE")
+    return rows[0]["id"]
 
 
 @contextmanager

@@ -123,7 +123,15 @@ def test_section(title: str, shell: dict[str, str], tmp_path: Path) -> None:
 
 def test_every_task_has_its_section() -> None:
     wanted = {
-        *("A first schedule", "Steering schedules", "Calendars", "Conditions", "Rotation"),
+        *(
+            "A first schedule",
+            "Schedules as code",
+            "From cron and pg_cron",
+            "Steering schedules",
+            "Calendars",
+            "Conditions",
+            "Rotation",
+        ),
         *("Missed slots and overlapping runs", "Approvals", "Executors", "Health", "Metrics"),
         *("The worker: without pg_cron", "Backup and restore", "Upgrade", "Troubleshooting"),
     }

@@ -18,7 +18,9 @@ from tests.support.processes import running
 
 # `{kind}` is the id of the tenant's row of that kind.
 READS: Mapping[str, list[list[str]]] = {
-    "export": [["--supabase", "{folder}"]],
+    "agent list": [[]],
+    "completion": [["bash"], ["zsh"], ["fish"]],
+    "export": [["--supabase", "{folder}"], ["--yaml"]],
     "gateway cron list": [["{gateway}"]],
     "gateway list": [[]],
     "gateway runs": [["{gateway}"]],
@@ -26,6 +28,7 @@ READS: Mapping[str, list[list[str]]] = {
     "runs list": [[], ["--schedule", "{schedule}", "--since", "30d"]],
     "runs show": [["{run}"]],
     "schedule calendar list": [[]],
+    "schedule calendar show": [["{calendar}"]],
     "schedule condition test": [["{schedule}"], ["{schedule}", "{{}}"]],
     "schedule describe": [["0 9 * * *"]],
     "schedule explain": [["{schedule}", "--at", "2026-12-01T09:00"]],
@@ -36,12 +39,17 @@ READS: Mapping[str, list[list[str]]] = {
     "schedule list": [[]],
     "schedule preview": [["{schedule}"]],
     "schedule show": [["{schedule}"]],
+    "settings list": [[]],
     "status": [[]],
+    "team list": [[]],
+    "tenant list": [[]],
     "verify": [[]],
     "workflow list": [[]],
 }
 CHANGES = {
-    "gateway create", "gateway cron add", "gateway cron remove", "gateway cron run",
+    "agent create", "freeze", "schedule calendar delete", "schedule calendar update", "settings set",
+    "team create", "tenant create", "unfreeze",
+    "apply", "gateway create", "gateway cron add", "gateway cron remove", "gateway cron run",
     "gateway cron update", "gateway delete", "install", "runs approve", "runs cancel", "runs reject",
     "runs work", "schedule backfill", "schedule calendar attach", "schedule calendar create",
     "schedule calendar detach", "schedule calendar import", "schedule condition clear",
@@ -49,8 +57,11 @@ CHANGES = {
     "schedule recompute", "schedule resume", "schedule rotation clear", "schedule rotation set", "schedule run-now",
     "schedule update", "uninstall", "upgrade", "worker", "workflow create", "workflow status",
 }  # fmt: skip
-# Servers of their own: the console's pages are asked one by one; the demo needs no database.
-ELSEWHERE = {"console", "demo"}
+# Servers of their own: the console's pages are asked one by one; the demo needs no database. What reads
+# files, or other schedulers, is asked in tests/ascode.
+ELSEWHERE = {
+    "console", "demo", "diff", "import crontab", "import kubernetes", "import pg-cron", "import pg-timetable",
+}  # fmt: skip
 
 
 def leaves(command: click.Command = cli, path: tuple[str, ...] = ()) -> Iterator[str]:

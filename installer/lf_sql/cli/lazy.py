@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import keyword
 import pkgutil
 from pathlib import Path
 
@@ -29,16 +30,43 @@ class SuggestingGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def taking(option: str) -> type[click.Command]:
+    """A command whose last argument may be written as an option too, which no help shows."""
+
+    class Taking(click.Command):
+        def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+            for place, word in enumerate(args):
+                if word == "--":
+                    break
+                name, is_joined, value = word.partition("=")
+                if name != option:
+                    continue
+                rest = args[place + 1 :] if is_joined else args[place + 2 :]
+                if not is_joined and place + 1 == len(args):
+                    raise click.BadOptionUsage(option, f"Option {option!r} requires an argument.")
+                value = value if is_joined else args[place + 1]
+                args = [*args[:place], *rest, "--", value]
+                break
+            return super().parse_args(ctx, args)
+
+    return Taking
+
+
 class LazyGroup(SuggestingGroup):
-    """`lf-sql foo-bar` is `command` or `group` of the module lf_sql.cli.foo_bar."""
+    """`lf-sql foo-bar` is `command` or `group` of lf_sql.cli.foo_bar; `import` that of import_."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         found = pkgutil.iter_modules([str(Path(__file__).parent)])
-        return sorted(m.name.replace("_", "-") for m in found if m.name not in NOT_COMMANDS)
+        return sorted(
+            m.name.rstrip("_").replace("_", "-") for m in found if m.name not in NOT_COMMANDS
+        )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module(f"{PACKAGE}.{cmd_name.replace('-', '_')}")
+        name = cmd_name.replace("-", "_")
+        if keyword.iskeyword(name):
+            name += "_"
+        module = importlib.import_module(f"{PACKAGE}.{name}")
         command: click.Command = getattr(module, "group", None) or module.command
         return adopt(command)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 
 import click
+import psycopg
 
+from lf_sql import actions, db, environment
 from lf_sql.cli.context import options
 from lf_sql.cli.worker import say
+from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor, Options
 from lf_sql.given import Duration
 
@@ -22,7 +26,24 @@ variables are not passed on: LF_SQL_COMMAND_DSN is, as DATABASE_URL.
 Examples:
   lf-sql runs work -- ./report.py
   lf-sql runs work --concurrency 4 -- sh -c 'jq .context_inputs'
+  lf-sql runs work --shell --sql postgresql://jobs@db.example.org/app
 """
+
+
+def _actions(shell: bool, sql: str | None) -> tuple[str, ...]:
+    """The command that runs these actions; a DSN that leads nowhere is told at once."""
+    if sql is not None:
+        try:
+            actions.connect(sql).close()
+        except actions.Unfit as error:
+            raise LfSqlError(
+                str(error), "create a role for the jobs, with what they need"
+            ) from None
+        except (psycopg.Error, UnicodeError) as error:
+            said = " ".join(db.scrub(str(error), environment.given(sql)).split())
+            raise LfSqlError(f"--sql: {said}", "give the DSN of the role that runs them") from None
+        os.environ[environment.FOR_COMMANDS] = sql
+    return tuple(actions.command(shell, sql is not None))
 
 
 @click.command("work", epilog=EPILOG, context_settings={"ignore_unknown_options": False})
@@ -42,13 +63,30 @@ Examples:
     help="Looks for runs at least so often.",
 )
 @click.option("--once", is_flag=True, help="Stop when there is nothing left to claim.")
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def command(concurrency: int, lease: int, poll: int, once: bool, command: tuple[str, ...]) -> None:
+@click.option("--shell", is_flag=True, help='Run nodes {"action": "shell", "command": ...}.')
+@click.option(
+    "--sql", metavar="DSN", help='Run nodes {"action": "sql", "sql": ...} there, as its role.'
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def command(
+    concurrency: int,
+    lease: int,
+    poll: int,
+    once: bool,
+    shell: bool,
+    sql: str | None,
+    command: tuple[str, ...],
+) -> None:
     """Claim runs and give each to COMMAND, until SIGTERM; then finish what is under way.
 
     A second SIGTERM ends the commands too, a third leaves what the server has not taken yet. With
-    --once the exit code is 1 where a run failed or was lost.
+    --once the exit code is 1 where a run failed or was lost. Instead of a COMMAND, --shell and
+    --sql run what `lf-sql import` found: definitions of one node with that action.
     """
+    if bool(command) == (shell or sql is not None):
+        raise click.UsageError("either COMMAND or --shell, --sql DSN")
+    if not command:
+        command = _actions(shell, sql)
     if lease < 1000:
         raise click.UsageError("--lease must be a second at least")
     stop = threading.Event()

@@ -11,7 +11,8 @@ import click
 
 from lf_sql import ics, public_holidays
 from lf_sql.cli.context import acting, emit, note, options
-from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.lazy import SuggestingGroup, taking
+from lf_sql.cli.schedule.calendar_change import days, delete, show, update
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
 from lf_sql.given import Json, complete, is_utf8
@@ -52,14 +53,6 @@ ZONE = click.option(
 )
 
 
-def days(text: str) -> list[date]:
-    """Dates separated by commas or blanks."""
-    try:
-        return [date.fromisoformat(word) for word in text.replace(",", " ").split()]
-    except ValueError as error:
-        raise click.BadParameter(f"{error}: write 2026-12-25,2026-12-26") from None
-
-
 class Day(click.ParamType):
     """A date, written as 2026-12-25."""
 
@@ -78,7 +71,8 @@ class Day(click.ParamType):
 @click.option("--dates", "which", help="The dates of one.", shell_complete=complete("calendar"))
 @click.option("--from", "since", type=Day(), help="First of its dates (1 January of this year).")
 @click.option("--until", type=Day(), help="Last of its dates (31 December of this year).")
-def list_(which: str | None, since: date | None, until: date | None) -> None:
+@click.option("--seeds-only", is_flag=True, hidden=True)
+def list_(which: str | None, since: date | None, until: date | None, seeds_only: bool) -> None:
     """Calendars: the tenants' and the seeds that everybody sees."""
     today = date.today()
     with as_asked() as conn:
@@ -91,14 +85,16 @@ def list_(which: str | None, since: date | None, until: date | None) -> None:
             ).fetchall()
         else:
             rows = conn.execute(LIST.encode()).fetchall()
+            rows = [row for row in rows if row["is_seed"] or not seeds_only]
     emit(rows, ["date", "weekday"] if which else COLUMNS)
 
 
 @click.command(
+    cls=taking("--name"),
     epilog="\b\nExamples:\n"
     "  lf-sql schedule calendar create closing --dates 2026-12-24,2026-12-31 --tz Europe/Rome\n"
     "  lf-sql schedule calendar create mine --clone us-federal-holidays-2026\n"
-    '  lf-sql schedule calendar create weekends --rules \'[{"weekdays": ["SAT", "SUN"]}]\''
+    '  lf-sql schedule calendar create weekends --rules \'[{"weekdays": ["SAT", "SUN"]}]\'',
 )
 @click.argument("name")
 @click.option("--dates", "text", help="2026-12-24,2026-12-31")
@@ -124,7 +120,10 @@ def create(
     brief(row, f"{len(row['dates'])} dates, {len(row['rules'])} rules")
 
 
-@click.command(epilog="\b\nExample:\n  lf-sql schedule calendar attach 3f2a closing-days")
+@click.command(
+    cls=taking("--calendar"),
+    epilog="\b\nExample:\n  lf-sql schedule calendar attach 3f2a closing-days",
+)
 @ID
 @click.argument("calendar", shell_complete=complete("calendar"))
 def attach(schedule: str, calendar: str) -> None:
@@ -236,5 +235,5 @@ group = SuggestingGroup(
     help="Dates on which slots are skipped, or the only ones that count.",
     epilog="\b\nExamples:\n  lf-sql schedule calendar list\n"
     "  lf-sql schedule calendar import --country US --years 2026-2030",
-    commands=[list_, create, attach, detach, import_],
+    commands=[list_, show, create, update, delete, attach, detach, import_],
 )

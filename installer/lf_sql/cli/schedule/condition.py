@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lf_sql.cli.context import emit_one, options
-from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.lazy import SuggestingGroup, taking
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
 from lf_sql.given import Json
@@ -16,6 +16,7 @@ FILTER = """A filter maps JSON pointers to operators: {"/prior_run_result/ok": {
 
 @click.command(
     "set",
+    cls=taking("--filter"),
     epilog="\b\nExample:\n  lf-sql schedule condition set 3f2a "
     '\'{"/last_24h_stats/failed": {"lt": 3}}\'',
 )

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from lf_sql.cli.context import acting, emit_one, note, options
+from lf_sql.cli.lazy import taking
 from lf_sql.cli.schedule.change import MISSED
 from lf_sql.cli.schedule.look import ID, wall
 from lf_sql.db import Connection
@@ -85,10 +86,11 @@ def fields(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command(
+    cls=taking("--workflow"),
     epilog="\b\nExamples:\n"
     '  lf-sql schedule create "Nightly report" --cron "0 9 * * 1-5" --tz Europe/Istanbul\n'
     "  lf-sql schedule create 3f2a --every 6h --no-approval --calendar us-federal-holidays\n"
-    "  lf-sql schedule create 3f2a --name launch --at 2026-12-24T09:00+01:00"
+    "  lf-sql schedule create 3f2a --name launch --at 2026-12-24T09:00+01:00",
 )
 @click.argument("workflow", shell_complete=complete("workflow"))
 @fields

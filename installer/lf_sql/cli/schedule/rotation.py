@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.lazy import SuggestingGroup, taking
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
 from lf_sql.given import Json
@@ -13,6 +13,7 @@ from lf_sql.tenant import as_owner_of, one
 
 @click.command(
     "set",
+    cls=taking("--inputs"),
     epilog='\b\nExample:\n  lf-sql schedule rotation set 3f2a \'[{"tone":"dry"},{"tone":"warm"}]\'',
 )
 @ID

@@ -1,0 +1,1 @@
+"""Schedules as code: a file read, held against the database, applied; and written from it."""

@@ -1,0 +1,148 @@
+"""The keys of the file: what each value is, and the column behind it. schema.json has the same."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from lf_sql.ascode.source import Value, kind_of
+from lf_sql.given import duration
+
+TOP = ("project", "tenant", "calendars", "workflows")
+CALENDAR = ("kind", "timezone", "dates", "rules", "was")
+WORKFLOW = ("title", "kind", "status", "definition", "schedules", "was")
+WINDOW = ("start", "end")
+
+# key of a schedule: column, and what it is
+SCHEDULE: Mapping[str, tuple[str, str]] = {
+    "cron": ("cron_expr", "text"),
+    "every": ("interval_ms", "duration"),
+    "at": ("run_at", "instant"),
+    "timezone": ("timezone", "text"),
+    "calendar": ("calendar_id", "text"),
+    "on_holiday": ("on_holiday", "text"),
+    "window": ("start_at", "object"),
+    "jitter": ("jitter_ms", "duration"),
+    "enabled": ("is_active", "boolean"),
+    "description": ("description", "text"),
+    "agent": ("assignee_id", "text"),
+    "team": ("assignee_id", "text"),
+    "assignment": ("workflow_assignment_id", "uuid"),
+    "approval": ("approval_policy", "object"),
+    "retry": ("retry_policy", "object"),
+    "failure": ("failure_policy", "object"),
+    "queue": ("queue_policy", "object"),
+    "inputs": ("inputs_template", "object"),
+    "rotation": ("inputs_rotation", "list"),
+    "condition": ("pre_dispatch_condition", "object"),
+    "model": ("global_model_id", "text"),
+    "version": ("workflow_version", "integer"),
+    "was": ("name", "text"),
+}
+# Columns that a left-out key sets to this; the others of the table to NULL. jitter_ms is kept.
+DEFAULTS: Mapping[str, Any] = {
+    "timezone": "UTC",
+    "on_holiday": "skip",
+    "is_active": True,
+    "approval_policy": {"requiresApproval": True},
+    "retry_policy": {"maxRetries": 1},
+    "failure_policy": {"mode": "isolate"},
+    "queue_policy": {"mode": "parallel"},
+    "inputs_template": {},
+    "assignee_type": "agent",
+}
+
+
+def known(value: Value, keys: Iterable[str], what: str) -> None:
+    """Refuse a key that is none of `keys`, naming the nearest."""
+    keys = list(keys)
+    for key, item in value.items():
+        if key not in keys:
+            folded = {k.replace("_", ""): k for k in keys}
+            near = difflib.get_close_matches(re.sub("[-_ ]", "", key.lower()), folded, 1, 0.0)
+            raise item.wrong(
+                f'unknown key "{key}" of {what}; the nearest is "{folded[near[0]]}"',
+                f"known keys: {', '.join(keys)}",
+            )
+
+
+def text(value: Value) -> str:
+    """Text; a number that was meant as text is text."""
+    if isinstance(value.value, str):
+        return value.value
+    if isinstance(value.value, int | float) and not isinstance(value.value, bool):
+        return str(value.value)
+    raise value.wrong(f"this is {kind_of(value.value)}; text belongs here")
+
+
+def milliseconds(value: Value) -> int:
+    """6h, 90m, 1h30m, 30s."""
+    found = duration(value.value) if isinstance(value.value, str) else None
+    if found is None and value.value == 0 and not isinstance(value.value, bool):
+        return 0
+    if found is None:
+        raise value.wrong(
+            f"this is {kind_of(value.value)}; a duration belongs here", "write 6h, 90m or 1h30m"
+        )
+    return round(found.total_seconds() * 1000)
+
+
+def instant(value: Value) -> datetime:
+    """ISO 8601 with its offset: a file means the same wherever it is applied."""
+    hint = "write 2026-12-24T09:00+01:00, or Z for UTC"
+    try:
+        found = datetime.fromisoformat(str(value.value).strip())
+        if isinstance(value.value, str) and found.tzinfo is not None:
+            return found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise value.wrong(f"this is {kind_of(value.value)}; no time", hint) from None
+    raise value.wrong("this time does not say its offset from UTC", hint)
+
+
+def _typed(kind: type | tuple[type, ...], word: str) -> Callable[[Value], Any]:
+    def check(value: Value) -> Any:
+        is_bool = isinstance(value.value, bool)
+        if not isinstance(value.value, kind) or (is_bool and kind is not bool):
+            raise value.wrong(f"this is {kind_of(value.value)}; {word} belongs here")
+        return value.plain()
+
+    return check
+
+
+def uuid(value: Value) -> UUID:
+    """A whole uuid."""
+    try:
+        return UUID(str(value.value))
+    except ValueError:
+        raise value.wrong(f"this is {kind_of(value.value)}; a uuid belongs here") from None
+
+
+READ: Mapping[str, Callable[[Value], Any]] = {
+    "text": text,
+    "duration": milliseconds,
+    "instant": instant,
+    "uuid": uuid,
+    "boolean": _typed(bool, "true or false"),
+    "integer": _typed(int, "a whole number"),
+    "object": _typed(dict, "a mapping"),
+    "list": _typed(list, "a list"),
+}
+
+
+def as_id(name: str) -> UUID | None:
+    """The id that a key is, where it is none but an id."""
+    return UUID(name) if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", name) else None
+
+
+def written(milliseconds: int) -> str:
+    """A duration as people write it: 1h30m."""
+    parts = []
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)):
+        count, milliseconds = divmod(milliseconds, size)
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts) or "0s"

@@ -1,0 +1,217 @@
+"""A plan carried out through the public RPCs, in the caller's transaction, as the tenant."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from lf_sql import db
+from lf_sql.ascode import keys
+from lf_sql.ascode.model import Entry
+from lf_sql.ascode.plan import Change, New, Plan
+from lf_sql.ascode.present import SCHEDULE_COLUMNS
+from lf_sql.ascode.source import Value
+from lf_sql.db import Connection
+from lf_sql.errors import LfSqlError
+
+JSON_COLUMNS = {
+    *("approval_policy", "retry_policy", "failure_policy", "queue_policy", "inputs_template"),
+    *("inputs_rotation", "pre_dispatch_condition"),
+}
+ARGUMENTS = [column for column in SCHEDULE_COLUMNS if column not in ("id", "workflow_id")]
+SCHEDULE = (
+    "select f.id from public.fn_upsert_workflow_schedule("  # noqa: S608
+    "p_workflow_id => %(workflow_id)s, p_schedule_id => %(id)s, "
+    + ", ".join(
+        f"p_{column} => %({column})s{'::jsonb' if column in JSON_COLUMNS else ''}"
+        for column in ARGUMENTS
+    )
+    + ") as f"
+)
+WORKFLOW = (
+    "select f.id from public.fn_upsert_workflow(p_workflow_id => %(id)s, p_title => %(title)s, "
+    "p_definition => %(definition)s::jsonb, p_kind => %(kind)s, p_status => %(status)s) as f"
+)
+NEW_CALENDAR = (
+    "select f.id from public.fn_create_schedule_calendar(p_name => %(name)s, p_kind => %(kind)s, "
+    "p_timezone => %(timezone)s, p_dates => %(dates)s::date[], p_rules => %(rules)s::jsonb) as f"
+)
+CALENDAR = (
+    "select f.id from public.fn_update_schedule_calendar(p_calendar_id => %(id)s, "
+    "p_name => %(name)s, p_kind => %(kind)s, p_timezone => %(timezone)s, "
+    "p_dates => %(dates)s::date[], p_rules => %(rules)s::jsonb) as f"
+)
+USED = """
+select s.workflow_id, s.calendar_id, coalesce(s.name, s.id::text) as name
+from lenses.workflow_schedules as s
+where s.workflow_id = any(%(ids)s) or s.calendar_id = any(%(ids)s)
+order by 3
+"""
+BATCH = 200
+# A word of the database's message, and the key that it is about.
+WORDS = [
+    (r"cron|expression|minute|hour|day of|month|field|\bstep\b", "cron"),
+    (r"interval_ms|interval", "every"),
+    (r"run_at", "at"),
+    (r"time ?zone", "timezone"),
+    *((column, key) for key, (column, _) in keys.SCHEDULE.items() if key not in ("was", "window")),
+    (r"start_at|end_at", "window"),
+    (r"jitter", "jitter"),
+    (r"filter|condition", "condition"),
+    (r"agent|assignee", "agent"),
+    (r"team|assignee", "team"),
+    (r"onMissed|onOverlap", "queue"),
+]
+
+
+def lock(conn: Connection, user_id: UUID) -> None:
+    """Of two at once for a tenant one waits here, and then sees what the other has done."""
+    conn.execute(
+        "select pg_catalog.pg_advisory_xact_lock("
+        "pg_catalog.hashtextextended('lf-sql apply ' || %s, 0))",
+        [str(user_id)],
+    )
+
+
+def perform(conn: Connection, plan: Plan, project: str | None) -> None:
+    """Deletions first, then what is pointed at before what points; errors with their position."""
+    ids = dict(plan.ids)
+    for change in plan.of("schedule", "remove"):
+        row = change.row or {}
+        conn.execute("select public.fn_delete_workflow_schedule(%s)", [row["id"]])
+    for change in plan.of("calendar", "add", "change"):
+        wanted = {**change.wanted, "rules": json.dumps(_known(change.wanted["rules"], ids))}
+        wanted["id"] = change.row["id"] if change.row else None
+        _send(conn, [change], CALENDAR if change.row else NEW_CALENDAR, [wanted], ids)
+    workflows = plan.of("workflow", "add", "change")
+    _send(conn, workflows, WORKFLOW, [_workflow(change) for change in workflows], ids)
+    schedules = plan.of("schedule", "add", "change")
+    _send(conn, schedules, SCHEDULE, [_schedule(change, ids) for change in schedules], ids)
+    _remove_unused(conn, plan)
+    if project is not None:
+        made = [
+            [ids[(kind, change.name)] for change in plan.of(kind, "add")]
+            for kind in ("calendar", "workflow", "schedule")
+        ]
+        if any(made):
+            conn.execute(
+                "select public.fn_set_project(%s, %s::uuid[], %s::uuid[], %s::uuid[])",
+                [project, *made],
+            )
+
+
+def _remove_unused(conn: Connection, plan: Plan) -> None:
+    """Workflows and calendars of the project, unless schedules that it did not make have them."""
+    removed = plan.of("workflow", "remove") + plan.of("calendar", "remove")
+    if not removed:
+        return
+    used: dict[Any, list[str]] = {}
+    for row in conn.execute(
+        USED.encode(), {"ids": [(change.row or {})["id"] for change in removed]}
+    ).fetchall():
+        used.setdefault(row["workflow_id"], []).append(row["name"])
+        used.setdefault(row["calendar_id"], []).append(row["name"])
+    for change in removed:
+        row = change.row or {}
+        if row["id"] in used:
+            plan.changes.remove(change)
+            names = ", ".join(used[row["id"]][:3])
+            plan.kept.append(
+                f"{change.kind} {change.name} stays: schedules that the project did not make "
+                f"have it ({names})"
+            )
+        elif change.kind == "workflow":
+            conn.execute("select public.fn_set_workflow_status(%s, 'deleted')", [row["id"]])
+        else:
+            conn.execute("select public.fn_delete_schedule_calendar(%s)", [row["id"]])
+
+
+def _send(
+    conn: Connection,
+    changes: Sequence[Change],
+    query: str,
+    values: Sequence[dict[str, Any]],
+    ids: dict[tuple[str, str], UUID],
+) -> None:
+    """Many calls without waiting for each; a refusal is told at the entry that it is about."""
+    for start in range(0, len(changes), BATCH):
+        part = changes[start : start + BATCH]
+        cursors: list[psycopg.Cursor[Any]] = []
+        try:
+            with conn.pipeline():
+                for value in values[start : start + BATCH]:
+                    cursor = conn.cursor()
+                    cursors.append(cursor)
+                    cursor.execute(query.encode(), value)
+            for change, cursor in zip(part, cursors, strict=True):
+                row = cursor.fetchone()
+                ids[(change.kind, change.name)] = row["id"] if row else None
+        except psycopg.Error as error:
+            failed = next((n for n, c in enumerate(cursors) if c.pgresult is None), 0)
+            entry = part[failed].entry
+            if entry is None or error.sqlstate is None:
+                raise
+            raise explained(entry, error) from None
+
+
+def explained(entry: Entry, error: psycopg.Error) -> LfSqlError:
+    """The database's own message and hint, at the key that they are about."""
+    message, hint = db.describe(error)
+    at = entry.at
+    found: dict[str, Value] = at.value if isinstance(at.value, dict) else {}
+    for pattern, key in [*WORDS, *((rf"\b{re.escape(key)}\b", key) for key in found)]:
+        if key in found and re.search(pattern, message):
+            at = found[key]
+            break
+    inner: dict[str, Value] = at.value if isinstance(at.value, dict) and at is not entry.at else {}
+    for key, value in inner.items():
+        if re.search(rf'[".]{re.escape(key)}\b', message):
+            at = value
+            break
+    return at.wrong(message, hint)
+
+
+def _workflow(change: Change) -> dict[str, Any]:
+    wanted = change.wanted
+    definition = wanted.get("definition")
+    return {
+        "id": change.row["id"] if change.row else None,
+        "title": wanted.get("title"),
+        "definition": None if definition is None else json.dumps(definition),
+        "kind": wanted.get("kind"),
+        "status": wanted.get("status"),
+    }
+
+
+def _schedule(change: Change, ids: dict[tuple[str, str], UUID]) -> dict[str, Any]:
+    values = {
+        column: json.dumps(value) if column in JSON_COLUMNS and value is not None else value
+        for column, value in change.wanted.items()
+    }
+    for column in ("workflow_id", "calendar_id"):
+        values[column] = _known(values[column], ids)
+    values["id"] = change.row["id"] if change.row else change.entry and change.entry.id
+    return values
+
+
+def _known(value: Any, ids: dict[tuple[str, str], UUID]) -> Any:
+    """With ids in place of what has been made meanwhile."""
+    match value:
+        case New():
+            return ids[(value.kind, value.name)]
+        case UUID():
+            return value
+        case list():
+            return [_text(_known(item, ids)) for item in value]
+        case dict():
+            return {key: _text(_known(item, ids)) for key, item in value.items()}
+    return value
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, UUID) else value

@@ -1,0 +1,208 @@
+"""YAML with positions: each value knows its file, its line and its path.
+
+Stricter than YAML 1.1: only true and false are booleans, dates stay text, no key stands twice.
+Anchors, aliases and `<<` are taken; what they unfold to is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from lf_sql.errors import LfSqlError
+
+MOST = 2_000_000  # values that a file may unfold to
+DEEPEST = 70
+_VARIABLE = re.compile(r"\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_STRING = "tag:yaml.org,2002:str"
+_RESOLVERS = [
+    ("bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), "tTfF"),
+    ("int", re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$"), "-+0123456789"),
+    (
+        "float",
+        re.compile(r"^[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$"),
+        "-+0123456789",
+    ),
+    ("null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]),
+    ("merge", re.compile(r"^<<$"), "<"),
+]
+
+_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Loader(_Base):  # type: ignore[misc]
+    """PyYAML's safe loader (libyaml's where it is there) with JSON's idea of values."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+
+
+for _name, _pattern, _first in _RESOLVERS:
+    Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", _pattern, list(_first))
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of the file: a mapping or list of Values, or a scalar."""
+
+    value: Any
+    file: str
+    line: int
+    path: str
+
+    def plain(self) -> Any:
+        """As JSON would have it."""
+        match self.value:
+            case dict():
+                return {key: item.plain() for key, item in self.value.items()}
+            case list():
+                return [item.plain() for item in self.value]
+        return self.value
+
+    def wrong(self, message: str, hint: str | None = None) -> LfSqlError:
+        """The error of this value, with its position."""
+        path = f" {self.path}:" if self.path else ""
+        return LfSqlError(f"{self.file}:{self.line}:{path} {message}", hint)
+
+    def items(self) -> Iterator[tuple[str, Value]]:
+        """Of a mapping."""
+        if not isinstance(self.value, dict):
+            raise self.wrong(f"this is {kind_of(self.value)}; a mapping of names belongs here")
+        yield from self.value.items()
+
+
+def kind_of(value: Any) -> str:
+    """What it is, in words."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f'the text "{value[:60]}"'
+        case list():
+            return "a list"
+    return "a mapping"
+
+
+def read(text: str, file: str, environ: Mapping[str, str] | None = None) -> Value:
+    """The one document of a file. With `environ`, ${NAME} and ${NAME:-default} are filled in."""
+    try:
+        node = yaml.compose(text, Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise LfSqlError(
+            f"{file}:{line}: this is no YAML: {error.problem or error.context}",
+            'quote what holds ": " or begins with * or @: cron: "*/5 * * * *"',
+        ) from None
+    except yaml.YAMLError as error:
+        raise LfSqlError(f"{file}: this is no YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise LfSqlError(f"{file}: this YAML is nested too deep") from None
+    if node is None:
+        return Value({}, file, 1, "")
+    return _Reader(file, environ).value(node, "", 0)
+
+
+class _Reader:
+    def __init__(self, file: str, environ: Mapping[str, str] | None) -> None:
+        self.file = file
+        self.environ = environ
+        self.count = 0
+        self.resolver = yaml.resolver.Resolver()
+        self.resolver.yaml_implicit_resolvers = Loader.yaml_implicit_resolvers
+
+    def value(self, node: yaml.Node, path: str, depth: int) -> Value:
+        here = Value(None, self.file, node.start_mark.line + 1, path)
+        self.count += 1
+        if self.count > MOST:
+            raise here.wrong(f"the file unfolds to more than {MOST} values")
+        if depth > DEEPEST:
+            raise here.wrong(f"nested more than {DEEPEST} deep, or an alias that holds itself")
+        found: Any
+        match node:
+            case yaml.MappingNode():
+                found = self.mapping(node, here, depth)
+            case yaml.SequenceNode():
+                found = [
+                    self.value(item, f"{path}[{number}]", depth + 1)
+                    for number, item in enumerate(node.value)
+                ]
+            case _:
+                found = self.scalar(node, here)
+        return Value(found, self.file, here.line, path)
+
+    def mapping(self, node: yaml.MappingNode, here: Value, depth: int) -> dict[str, Value]:
+        found: dict[str, Value] = {}
+        lines: dict[str, int] = {}
+        merged: dict[str, Value] = {}
+        for key_node, item in node.value:
+            line = key_node.start_mark.line + 1
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                parts = item.value if isinstance(item, yaml.SequenceNode) else [item]
+                for part in parts:
+                    whole = self.value(part, here.path, depth + 1)
+                    for key, value in whole.items():
+                        merged.setdefault(key, value)
+                continue
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise Value(None, self.file, line, here.path).wrong("a key is text, nothing else")
+            key = self.filled(key_node.value, Value(None, self.file, line, here.path))
+            path = f"{here.path}.{key}" if here.path else key
+            if key in lines:
+                raise Value(None, self.file, line, path).wrong(
+                    f"this key stands twice, first in line {lines[key]}", "remove one of the two"
+                )
+            lines[key] = line
+            value = self.value(item, path, depth + 1)
+            found[key] = Value(value.value, self.file, line, path)
+        return {**{k: v for k, v in merged.items() if k not in found}, **found}
+
+    def scalar(self, node: yaml.Node, here: Value) -> Any:
+        text, tag = str(node.value), node.tag
+        if self.environ is not None and "${" in text:
+            text = self.filled(text, here)
+            if node.style is None:
+                tag = self.resolver.resolve(yaml.ScalarNode, text, (True, False))
+        match tag.rpartition(":")[2]:
+            case "bool":
+                return text.lower() == "true"
+            case "null":
+                return None
+            case "int" | "float" as word:
+                try:
+                    number = int(text) if word == "int" else float(text)
+                except ValueError:
+                    raise here.wrong(f"this number cannot be read: {text[:40]}") from None
+                if isinstance(number, float) and number - number != 0:
+                    raise here.wrong(f"this number is too large: {text[:40]}")
+                return number
+            case "str" | "timestamp" | "merge":
+                if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+                    raise here.wrong("the database takes no such character")
+                return text
+        raise here.wrong(f"the tag {node.tag} is not known", "write the value without a tag")
+
+    def filled(self, text: str, here: Value) -> str:
+        """With the variables of the environment in it."""
+        if self.environ is None:
+            return text
+
+        def fill(match: re.Match[str]) -> str:
+            if match[1]:
+                return match[1]
+            found = self.environ.get(match[2], match[3]) if self.environ is not None else None
+            if found is None:
+                raise here.wrong(
+                    f"the environment has no {match[2]}",
+                    f"set it, give a default as ${{{match[2]}:-…}}, or write $${{ for a plain ${{",
+                )
+            return found
+
+        return _VARIABLE.sub(fill, text)

@@ -1,0 +1,35 @@
+"""lf-sql diff: what apply would do."""
+
+from __future__ import annotations
+
+import click
+
+from lf_sql.ascode import present, show, work
+from lf_sql.cli.apply import ENV, FILES, PRUNE
+from lf_sql.cli.context import acting, note, options
+from lf_sql.tenant import installed
+
+
+@click.command(
+    epilog="\b\nExamples:\n  lf-sql diff schedules.yaml --prune\n"
+    "  lf-sql diff --json schedules.yaml | jq '.changes[].name'"
+)
+@FILES
+@ENV
+@PRUNE
+def command(files: tuple[str, ...], with_environment: bool, prune: bool) -> None:
+    """What `apply` would add, change and take away; exit 1 where that is something."""
+    if not files:
+        raise click.UsageError("which FILE? - is standard input")
+    wanted = work.wanted(files, with_environment)
+    with installed() as conn:
+        user_id = present.user_of(conn, wanted.tenant, options().as_user)
+        with acting(conn, user_id):
+            plan = work.made(conn, user_id, wanted, prune, holding=False)
+    if options().as_json:
+        click.echo(show.as_json(plan, wanted.project, False))
+    else:
+        show.text(plan)
+        note(show.summary(plan, False))
+    if plan.changes:
+        raise click.exceptions.Exit(1)

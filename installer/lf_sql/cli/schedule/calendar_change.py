@@ -1,0 +1,108 @@
+"""lf-sql schedule calendar show, update, delete."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date
+
+import click
+
+from lf_sql.cli.context import emit_one, options
+from lf_sql.cli.schedule.change import brief
+from lf_sql.given import Json, complete
+from lf_sql.plain import plain
+from lf_sql.tenant import as_asked, as_owner_of, find, installed, one
+
+SHOW = """
+select
+  c.id, c.name, c.kind, c.timezone, c.dates, c.rules, c.is_seed, array(
+    select coalesce(s.name, s.id::text)
+    from lenses.workflow_schedules as s where s.calendar_id = c.id order by 1) as schedules
+from lenses.schedule_calendars as c
+where c.id = %s
+"""
+CALENDAR = click.argument("calendar", shell_complete=complete("calendar"))
+
+
+def days(text: str) -> list[date]:
+    """Dates separated by commas or blanks."""
+    try:
+        return [date.fromisoformat(word) for word in text.replace(",", " ").split()]
+    except ValueError as error:
+        raise click.BadParameter(f"{error}: write 2026-12-25,2026-12-26") from None
+
+
+@click.command(epilog="\b\nExample:\n  lf-sql schedule calendar show closing-days")
+@CALENDAR
+def show(calendar: str) -> None:
+    """One calendar: its dates, its rules, and the schedules that have it."""
+    with as_asked() as conn:
+        found = find(conn, "calendar", calendar)
+        row = one(conn, SHOW, [found.id])
+    emit_one(row)
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    "  lf-sql schedule calendar update closing-days --dates 2026-12-24,2026-12-31\n"
+    "  lf-sql schedule calendar update closing-days --add 2027-01-02 --name closed"
+)
+@CALENDAR
+@click.option("--name", help="Its new name.")
+@click.option("--dates", "text", help="All its dates from now on: 2026-12-24,2026-12-31.")
+@click.option("--add", help="Dates that come to those it has.")
+@click.option("--rules", type=Json(), help="All its rules from now on: JSON, @FILE.")
+@click.option("--kind", type=click.Choice(["skip_dates", "only_dates"]), help="What it does.")
+@click.option("--tz", "--timezone", "timezone", help="Zone of its dates.")
+def update(
+    calendar: str,
+    name: str | None,
+    text: str | None,
+    add: str | None,
+    rules: str | None,
+    kind: str | None,
+    timezone: str | None,
+) -> None:
+    """Change what is named of a calendar, and nothing else."""
+    if text is not None and add is not None:
+        raise click.UsageError("either --dates or --add")
+    if all(value is None for value in (name, text, add, rules, kind, timezone)):
+        raise click.UsageError("say what to change: --dates, --add, --rules, --name, --kind, --tz")
+    dates = days(text) if text is not None else days(add) if add is not None else None
+    with as_owner_of("calendar", calendar) as (conn, found):
+        row = one(
+            conn,
+            "select u.* from lenses.schedule_calendars as c "
+            "cross join lateral public.fn_update_schedule_calendar(c.id, %(name)s, %(kind)s, "
+            "%(timezone)s, case when %(is_more)s then c.dates || %(dates)s::date[] "
+            "else %(dates)s::date[] end, %(rules)s::jsonb) as u where c.id = %(id)s",
+            {
+                "id": found.id,
+                "name": name,
+                "kind": kind,
+                "timezone": timezone,
+                "dates": dates,
+                "is_more": add is not None,
+                "rules": rules,
+            },
+        )
+    brief(row, f"{len(row['dates'])} dates, {len(row['rules'])} rules")
+
+
+@click.command(epilog="\b\nExample:\n  lf-sql schedule calendar delete closing-days --force")
+@CALENDAR
+@click.option("--force", "--yes", is_flag=True, help="Ask nothing.")
+def delete(calendar: str, force: bool) -> None:
+    """Delete a calendar that no schedule has."""
+    with installed() as conn:
+        found = find(conn, "calendar", calendar)
+    if not force:
+        if not sys.stdin.isatty():
+            raise click.UsageError("--force is needed where nobody can be asked")
+        click.confirm(f"Delete the calendar {plain(calendar)}?", abort=True, err=True)
+    with as_owner_of("calendar", str(found.id)) as (conn, found):
+        conn.execute("select public.fn_delete_schedule_calendar(%s)", [found.id])
+    if options().as_json:
+        emit_one({"id": found.id, "deleted": True})
+    else:
+        click.echo(f"{found.id}\tdeleted")

@@ -1,0 +1,75 @@
+"""lf-sql settings: of the dispatcher, for all tenants."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from lf_sql.cli.context import emit, note
+from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.db import Connection
+from lf_sql.tenant import installed, one
+
+MEANING = """
+select a.attname as name, pg_catalog.to_jsonb(d) ->> a.attname as value,
+  pg_catalog.col_description(a.attrelid, a.attnum) as meaning
+from pg_catalog.pg_attribute as a
+cross join lenses.dispatch_settings as d
+where a.attrelid = 'lenses.dispatch_settings'::pg_catalog.regclass and a.attnum > 0
+  and not a.attisdropped and a.attname not in ('id', 'updated_at')
+order by a.attnum
+"""
+
+
+@click.command("list", epilog="\b\nExample:\n  lf-sql settings list")
+def list_() -> None:
+    """Every setting, its value, and what it means."""
+    with installed() as conn:
+        rows = _rows(conn)
+    emit(rows, ["name", "value", "meaning"])
+
+
+@click.command(
+    "set",
+    epilog="\b\nExamples:\n  lf-sql settings set batch_size 500\n"
+    "  lf-sql settings set missed_grace '5 minutes'\n"
+    "  lf-sql settings set max_schedules_per_lenser none",
+)
+@click.argument("name")
+@click.argument("value")
+def set_(name: str, value: str) -> None:
+    """Change one; `none` is no limit. The database says what may be."""
+    given: Any = None if value == "none" else value
+    if value not in ("none",):
+        try:
+            number = json.loads(value)
+            given = number if isinstance(number, int | float) else value
+        except ValueError:
+            given = value
+    with installed() as conn:
+        one(
+            conn,
+            "select s.* from lenses.fn_set_dispatch_settings(%s::jsonb) as s",
+            [_patch(name, given)],
+        )
+        rows = [row for row in _rows(conn) if row["name"] == name]
+    emit(rows, ["name", "value", "meaning"])
+    note(f"{name} is set; workers and jobs see it at their next tick")
+
+
+def _patch(name: str, value: Any) -> str:
+    return json.dumps({name: value})
+
+
+def _rows(conn: Connection) -> list[dict[str, Any]]:
+    return conn.execute(MEANING.encode()).fetchall()
+
+
+group = SuggestingGroup(
+    "settings",
+    help="Settings of the dispatcher, for all tenants.",
+    epilog="\b\nExample:\n  lf-sql settings list",
+    commands=[list_, set_],
+)

@@ -1,0 +1,65 @@
+"""lf-sql tenant: who has schedules."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+import click
+
+from lf_sql.cli.context import emit, emit_one, options
+from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.errors import LfSqlError
+from lf_sql.tenant import as_asked, installed, one
+
+LIST = """
+select
+  p.id, p.handle, p.display_name, p.user_id, p.created_at,
+  (select count(*) from lenses.workflows as w where w.lenser_id = p.id and w.status <> 'deleted')
+    as workflows,
+  (select count(*) from lenses.workflow_schedules as s where s.lenser_id = p.id) as schedules
+from lensers.profiles as p
+order by p.created_at, p.id
+"""
+
+
+@click.command("list", epilog="\b\nExample:\n  lf-sql tenant list")
+def list_() -> None:
+    """Tenants, oldest first; user_id is the sub of the JWT that acts as one."""
+    with as_asked() as conn:
+        rows = conn.execute(LIST.encode()).fetchall()
+    emit(rows, empty="no tenants: lf-sql tenant create HANDLE")
+
+
+@click.command(
+    epilog="\b\nExamples:\n  lf-sql tenant create acme\n"
+    "  lf-sql tenant create acme --user-id 3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11"
+)
+@click.argument("handle")
+@click.option("--user-id", type=click.UUID, help="The sub of his JWT (a new one).")
+@click.option("--display-name", help="As people read it.")
+def create(handle: str, user_id: UUID | None, display_name: str | None) -> None:
+    """Create a tenant, and print the user id that acts as him."""
+    with installed() as conn:
+        there = conn.execute(
+            "select p.handle from lensers.profiles as p where p.user_id = %s", [user_id]
+        ).fetchone()
+        if there:
+            raise LfSqlError(f"user {user_id} is a tenant already", "lf-sql tenant list")
+        row = one(
+            conn,
+            "insert into lensers.profiles (user_id, handle, display_name) values (%s, %s, %s) "
+            "returning *",
+            [user_id or uuid4(), handle, display_name],
+        )
+    if options().as_json:
+        emit_one(row)
+    else:
+        click.echo(row["user_id"])
+
+
+group = SuggestingGroup(
+    "tenant",
+    help="Who has schedules.",
+    epilog="\b\nExample:\n  lf-sql tenant create acme",
+    commands=[list_, create],
+)

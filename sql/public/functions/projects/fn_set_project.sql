@@ -1,0 +1,49 @@
+-- For the owner: what his project made, so that the project may take it away again. Touches no column
+-- that a tick, a trigger or a version looks at.
+create or replace function public.fn_set_project(
+  p_project text,
+  p_calendar_ids uuid[] default '{}',
+  p_workflow_ids uuid[] default '{}',
+  p_schedule_ids uuid[] default '{}'
+)
+returns integer
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lenser_id constant uuid := lensers.fn_require_lenser();
+  v_project constant text := btrim(p_project);
+  v_count integer;
+  v_all integer := 0;
+begin
+  if char_length(v_project) not between 1 and 200 or v_project ~ '[[:cntrl:]]' then
+    raise exception 'project must be 1 to 200 characters on one line, not "%"', left(v_project, 60)
+      using errcode = '22023', hint = 'For example "shop", or NULL for none.';
+  end if;
+  update lenses.schedule_calendars as c
+  set project = v_project
+  where c.id = any (p_calendar_ids) and c.lenser_id = v_lenser_id
+    and c.project is distinct from v_project;
+  get diagnostics v_count = row_count;
+  v_all := v_all + v_count;
+  update lenses.workflows as w
+  set project = v_project
+  where w.id = any (p_workflow_ids) and w.lenser_id = v_lenser_id
+    and w.project is distinct from v_project;
+  get diagnostics v_count = row_count;
+  v_all := v_all + v_count;
+  update lenses.workflow_schedules as s
+  set project = v_project
+  where s.id = any (p_schedule_ids) and s.lenser_id = v_lenser_id
+    and s.project is distinct from v_project;
+  get diagnostics v_count = row_count;
+  return v_all + v_count;
+end;
+$$;
+
+comment on function public.fn_set_project(text, uuid[], uuid[], uuid[]) is
+  'Notes that the calendars, workflows and schedules of the caller were made by the project '
+  'p_project (1 to 200 characters; NULL: by none); ids that are not his are passed over. Returns how '
+  'many changed. 22023: bad name; 42501: no caller.';

@@ -1,0 +1,113 @@
+"""Tenants, agents, teams, settings, the freeze, calendars changed, completion."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+
+from tests.support.command import Command
+from tests.support.database import Database, Tenant
+
+
+def test_a_tenant_and_his_people(lf: Command, db: Database) -> None:
+    user = lf("tenant", "create", "acme", "--display-name", "Acme Inc.").first
+    assert UUID(user)
+    agent = lf("agent", "create", "ada", "--spending-limit", "12.5", "--max-daily-battles", 3).first
+    lf("agent", "create", "bob")
+    team = lf("team", "create", "crew", "--member", "ada", "--member", "bob").first
+    assert [row["handle"] for row in lf("tenant", "list", "--json").json] == ["acme"]
+    (ada, bob) = lf("agent", "list", "--json").json
+    assert (ada["id"], ada["spending_limit_credits"], ada["max_daily_battles"]) == (agent, 12.5, 3)
+    assert bob["spending_limit_credits"] is None
+    (crew,) = lf("team", "list", "--json").json
+    assert (crew["id"], crew["members"], crew["tenant"]) == (team, ["ada", "bob"], "acme")
+    lf("workflow", "create", "W")
+    lf("schedule", "create", "W", "--cron", "0 9 * * *", "--team", "crew")
+    assert str(db.value("select assignee_id from lenses.workflow_schedules")) == team
+
+
+def test_whose_agent(lf: Command, tenant: Callable[..., Tenant], db: Database) -> None:
+    assert "there is no such tenant" in lf("agent", "create", "ada", code=1).err
+    tenant("one")
+    two = tenant("two")
+    assert "several tenants" in lf("agent", "create", "ada", code=2).err
+    lf("agent", "create", "ada", "--as", two.user_id)
+    assert db.value("select lenser_id from agents.ai_lensers") == two.id
+    said = lf("tenant", "create", "again", "--user-id", two.user_id, code=1).err
+    assert "is a tenant already" in said
+    assert (
+        "no agent 'zoe'"
+        in lf("team", "create", "t", "--member", "zoe", "--as", two.user_id, code=1).err
+    )
+    assert db.value("select count(*) from agents.teams") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("batch_size", "500", "500"),
+        ("missed_grace", "5 minutes", "00:05:00"),
+        ("default_on_missed", "run_once", "run_once"),
+        ("max_schedules_per_lenser", "none", None),
+    ],
+)
+def test_settings(lf: Command, name: str, value: str, shown: str | None) -> None:
+    (row,) = lf("settings", "set", name, value, "--json").json
+    assert (row["name"], row["value"]) == (name, shown)
+    (listed,) = [row for row in lf("settings", "list", "--json").json if row["name"] == name]
+    assert listed["value"] == shown
+
+
+def test_a_setting_that_is_none(lf: Command) -> None:
+    said = lf("settings", "set", "batchsize", "5", code=1).err
+    assert 'the nearest is "batch_size"' in said
+    assert "settings.batch_size" in lf("settings", "set", "batch_size", "many", code=1).err
+
+
+def test_freeze_and_unfreeze(lf: Command, db: Database) -> None:
+    assert lf("freeze", "moving house", "--json").json["frozen_reason"] == "moving house"
+    assert db.value("select is_frozen from lenses.dispatch_settings")
+    assert lf("unfreeze", "--json").json == {"is_frozen": False}
+
+
+def test_a_calendar_is_changed(lf: Command, owner: Tenant, db: Database) -> None:
+    lf("schedule", "calendar", "create", "closing", "--dates", "2026-12-24")
+    lf("schedule", "calendar", "update", "closing", "--add", "2026-12-31", "--tz", "Europe/Rome")
+    row = lf("schedule", "calendar", "show", "closing", "--json").json
+    assert (row["dates"], row["timezone"]) == (["2026-12-24", "2026-12-31"], "Europe/Rome")
+    lf("schedule", "calendar", "update", "closing", "--dates", "2027-01-01", "--name", "closed")
+    lf("schedule", "calendar", "update", "closed", "--rules", '[{"weekdays": ["SAT"]}]')
+    row = lf("schedule", "calendar", "show", "closed", "--json").json
+    assert (row["dates"], row["rules"]) == (["2027-01-01"], [{"weekdays": ["SAT"]}])
+    assert "say what to change" in lf("schedule", "calendar", "update", "closed", code=2).err
+    assert "--force is needed" in lf("schedule", "calendar", "delete", "closed", code=2).err
+    lf("schedule", "calendar", "delete", "closed", "--force")
+    assert db.value("select count(*) from lenses.schedule_calendars where not is_seed") == 0
+
+
+def test_a_calendar_that_is_attached_is_kept(lf: Command, owner: Tenant, workflow: str) -> None:
+    lf("schedule", "calendar", "create", "closing", "--dates", "2026-12-24")
+    lf(
+        "schedule",
+        "create",
+        workflow,
+        "--cron",
+        "0 9 * * *",
+        "--calendar",
+        "closing",
+        "--name",
+        "s",
+    )
+    assert lf("schedule", "calendar", "show", "closing", "--json").json["schedules"] == ["s"]
+    assert "is attached" in lf("schedule", "calendar", "delete", "closing", "--force", code=1).err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(lf: Command, shell: str) -> None:
+    source = lf("completion", shell).out
+    assert "_LF_SQL_COMPLETE" in source and "lf-sql" in source
+    if shell == "bash":
+        subprocess.run(["bash", "-n"], input=source, text=True, check=True)
