@@ -416,6 +416,7 @@ create table lenses.schedule_calendars (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   rules jsonb not null default '[]'::jsonb,
+  project text,
   constraint schedule_calendars_pkey PRIMARY KEY (id),
   constraint schedule_calendars_lenser_id_name_key UNIQUE NULLS NOT DISTINCT (lenser_id, name),
   constraint schedule_calendars_lenser_id_fkey FOREIGN KEY (lenser_id) REFERENCES lensers.profiles(id),
@@ -423,6 +424,7 @@ create table lenses.schedule_calendars (
   constraint schedule_calendars_is_seed_check CHECK ((is_seed = (lenser_id IS NULL))),
   constraint schedule_calendars_kind_check CHECK ((kind = ANY (ARRAY['skip_dates'::text, 'only_dates'::text]))),
   constraint schedule_calendars_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+  constraint schedule_calendars_project_check CHECK ((((char_length(project) >= 1) AND (char_length(project) <= 200)) AND (project !~ '[[:cntrl:]]'::text))),
   constraint schedule_calendars_rules_check CHECK (((jsonb_typeof(rules) = 'array'::text) AND (octet_length((rules)::text) <= 16384)))
 );
 
@@ -599,6 +601,7 @@ create table lenses.workflow_schedules (
   name text,
   run_at timestamp with time zone,
   on_holiday text not null default 'skip'::text,
+  project text,
   constraint workflow_schedules_pkey PRIMARY KEY (id),
   constraint workflow_schedules_id_lenser_id_key UNIQUE (id, lenser_id),
   constraint workflow_schedules_workflow_id_trigger_id_key UNIQUE (workflow_id, trigger_id),
@@ -608,7 +611,8 @@ create table lenses.workflow_schedules (
   constraint workflow_schedules_due_at_check CHECK ((is_active OR (due_at IS NULL))),
   constraint workflow_schedules_end_at_check CHECK ((end_at >= start_at)),
   constraint workflow_schedules_last_rotation_index_check CHECK ((last_rotation_index >= 0)),
-  constraint workflow_schedules_paused_at_check CHECK (((paused_at IS NULL) OR (NOT is_active)))
+  constraint workflow_schedules_paused_at_check CHECK (((paused_at IS NULL) OR (NOT is_active))),
+  constraint workflow_schedules_project_check CHECK ((((char_length(project) >= 1) AND (char_length(project) <= 200)) AND (project !~ '[[:cntrl:]]'::text)))
 ) with (fillfactor=50);
 CREATE INDEX workflow_schedules_calendar_id_idx ON lenses.workflow_schedules USING btree (calendar_id) WHERE (calendar_id IS NOT NULL);
 CREATE INDEX workflow_schedules_lenser_id_created_at_idx ON lenses.workflow_schedules USING btree (lenser_id, created_at);
@@ -644,10 +648,12 @@ create table lenses.workflows (
   definition jsonb not null default '{"edges": [], "nodes": []}'::jsonb,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  project text,
   constraint workflows_pkey PRIMARY KEY (id),
   constraint workflows_id_lenser_id_key UNIQUE (id, lenser_id),
   constraint workflows_lenser_id_fkey FOREIGN KEY (lenser_id) REFERENCES lensers.profiles(id),
   constraint workflows_kind_check CHECK ((kind = ANY (ARRAY['workflow'::text, 'battle'::text]))),
+  constraint workflows_project_check CHECK ((((char_length(project) >= 1) AND (char_length(project) <= 200)) AND (project !~ '[[:cntrl:]]'::text))),
   constraint workflows_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'deprecated'::text, 'deleted'::text]))),
   constraint workflows_title_check CHECK ((char_length(title) <= 500)),
   constraint workflows_trigger_type_check CHECK ((trigger_type = ANY (ARRAY['manual'::text, 'schedule'::text]))),

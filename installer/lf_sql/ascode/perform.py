@@ -150,7 +150,8 @@ def _send(
                     cursor.execute(query.encode(), value)
             for change, cursor in zip(part, cursors, strict=True):
                 row = cursor.fetchone()
-                ids[(change.kind, change.name)] = row["id"] if row else None
+                if row:
+                    ids[(change.kind, change.name)] = row["id"]
         except psycopg.Error as error:
             failed = next((n for n, c in enumerate(cursors) if c.pgresult is None), 0)
             entry = part[failed].entry

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -10,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from lf_sql.ascode import keys
+from lf_sql.ascode.canon import canon
 from lf_sql.ascode.model import Entry, Schedule, Wanted
 from lf_sql.ascode.present import SCHEDULE_COLUMNS, Present, Row
 from lf_sql.errors import LfSqlError
@@ -243,22 +243,6 @@ def _compare(
     if not fields:
         return []
     return [Change("change", kind, entry.name, entry, row, wanted, fields)]
-
-
-def canon(value: Any) -> str:
-    """Equal for what the database holds to be equal: 1.0 and 1, but not 1 and true."""
-    return json.dumps(_whole(value), sort_keys=True, default=str)
-
-
-def _whole(value: Any) -> Any:
-    match value:
-        case float() if value.is_integer():
-            return int(value)
-        case dict():
-            return {key: _whole(item) for key, item in value.items()}
-        case list():
-            return [_whole(item) for item in value]
-    return value
 
 
 def _shown(present: Present, calendars: Mapping[str, Any], workflows: Mapping[str, Any]) -> Any:

@@ -135,6 +135,7 @@ class _Reader:
                     for number, item in enumerate(node.value)
                 ]
             case _:
+                assert isinstance(node, yaml.ScalarNode)
                 found = self.scalar(node, here)
         return Value(found, self.file, here.line, path)
 
@@ -164,7 +165,7 @@ class _Reader:
             found[key] = Value(value.value, self.file, line, path)
         return {**{k: v for k, v in merged.items() if k not in found}, **found}
 
-    def scalar(self, node: yaml.Node, here: Value) -> Any:
+    def scalar(self, node: yaml.ScalarNode, here: Value) -> Any:
         text, tag = str(node.value), node.tag
         if self.environ is not None and "${" in text:
             text = self.filled(text, here)

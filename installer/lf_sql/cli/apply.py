@@ -8,6 +8,7 @@ from importlib import resources
 import click
 
 from lf_sql.ascode import perform, present, show, work
+from lf_sql.ascode.model import Wanted
 from lf_sql.ascode.plan import Plan
 from lf_sql.cli.context import acting, note, options
 from lf_sql.errors import LfSqlError
@@ -65,7 +66,7 @@ def command(
     note(show.summary(plan, True))
 
 
-def _asked(files: tuple[str, ...], wanted: work.Wanted) -> Plan | None:
+def _asked(files: tuple[str, ...], wanted: Wanted) -> Plan | None:
     """The plan that a person has agreed to, where something is taken away."""
     with installed() as conn:
         user_id = present.user_of(conn, wanted.tenant, options().as_user)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 import click
 
@@ -23,7 +24,7 @@ ZONE = click.option(
 FILE = click.argument("file", type=click.File("rb"), default="-")
 
 
-def project_option(name: str) -> object:
+def project_option(name: str) -> Callable[[Any], Any]:
     """--project, the name in the file."""
     return click.option("--project", default=name, show_default=True, help="project: of the file.")
 
@@ -58,7 +59,7 @@ def tell(
         raise click.exceptions.Exit(1)
 
 
-def _text(file: click.utils.LazyFile) -> str:
+def _text(file: IO[bytes]) -> str:
     data: bytes = file.read()
     try:
         return data.decode("utf-8-sig")
@@ -78,7 +79,7 @@ def _text(file: click.utils.LazyFile) -> str:
 @project_option("crontab")
 @PARTIAL
 def crontab(
-    file: click.utils.LazyFile, is_system: bool, timezone: str, project: str, allow_partial: bool
+    file: IO[bytes], is_system: bool, timezone: str, project: str, allow_partial: bool
 ) -> None:
     """A crontab, from FILE or standard input."""
     jobs = crontabs.read(_text(file), is_system, timezone)
@@ -107,9 +108,7 @@ def pg_cron_(project: str, allow_partial: bool) -> None:
 @ZONE
 @project_option("kubernetes")
 @PARTIAL
-def kubernetes_(
-    file: click.utils.LazyFile, timezone: str, project: str, allow_partial: bool
-) -> None:
+def kubernetes_(file: IO[bytes], timezone: str, project: str, allow_partial: bool) -> None:
     """Kubernetes CronJobs, from FILE or standard input."""
     jobs = kubernetes.read(_text(file), file.name, timezone)
     tell(project, f"From Kubernetes, its clock in {timezone} or timeZone.", jobs, allow_partial)

@@ -69,7 +69,8 @@ class _Reader:
         words = line.removeprefix("-").split(None, 1)
         schedule: dict[str, Any] = {}
         if words[0].startswith("@"):
-            expression, notes = self._nickname(words[0]), []
+            expression = self._nickname(words[0])
+            notes: list[str] = []
             rest = words[1] if len(words) > 1 else ""
         else:
             parts = line.removeprefix("-").split(None, 5)
