@@ -220,3 +220,32 @@ def test_a_lost_zone_drops_only_what_is_late(house: House) -> None:
         house.tick(at(7))
     assert house.slots(held) == [MONDAY]
     house.set(held, timezone="Europe/Paris")
+
+
+def test_a_jump_ahead_and_back_makes_nothing_late(house: House) -> None:
+    """Also when the minutes come that the clock had shown before, and for one that waits meanwhile."""
+    schedule = house.make_schedule("*/5 * * * *")
+    held = house.make_schedule("*/5 * * * *")
+    house.play(at(0), at(10))
+    house.play(at(191), at(193))
+    said = {each: house.missed(each) for each in (schedule, held)}
+    with house.db.another() as user:
+        house.play(at(14), at(100))
+        with user.transaction():
+            user.execute("select from lenses.workflow_schedules where id = %s for update", [held])
+            house.play(at(101), at(200))
+        house.play(at(201), at(210))
+    for each in (schedule, held):
+        assert house.slots(each) == minutes(*range(0, 215, 5))
+        assert house.missed(each) == said[each]
+
+
+def test_a_tick_of_a_false_future_is_none_when_its_time_comes(house: House) -> None:
+    """An outage about it is one outage."""
+    schedule = house.make_schedule("* * * * *")
+    house.play(at(0), at(3))
+    house.db.execute("select lenses.fn_open_tick('ahead', %s)", [at(20)])
+    house.play(at(4), at(10))
+    house.tick(at(30))
+    assert house.slots(schedule) == minutes(*range(11), 28, 29, 30)
+    assert house.missed(schedule) == [(17, at(11), at(27))]

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- Starts a tick: its row, with the gap that it ends and what the tick before it left off. Returns the
 -- tick's id, or NULL while the dispatcher is frozen or an upgrade is under way. A tick that a clock
--- ahead has left in the future ends no gap that this one has ended before. Not for request roles: the
--- clock is a parameter here.
+-- ahead has left in the future ends no gap that this one has ended before; once it is undone it never
+-- came. Not for request roles: the clock is a parameter here.
 create or replace function lenses.fn_open_tick(p_driver text, p_now timestamptz)
 returns bigint
 language plpgsql
@@ -25,7 +25,7 @@ begin
   end if;
   select t.* into v_before
   from lenses.dispatch_ticks as t
-  where t.started_at <= p_now
+  where t.started_at <= p_now and t.undone_at is null
   order by t.started_at desc, t.id desc
   limit 1;
 

@@ -15,6 +15,16 @@ declare
   v_run lenses.workflow_runs;
   v_reaped integer := 0;
 begin
+  -- As a rule there is nothing: one look into each index costs less than the queries.
+  if not exists (
+    select from lenses.workflow_runs as r
+    where r.status = 'running' and r.lease_expires_at <= p_now
+  ) and not exists (
+    select from lenses.workflow_runs as r
+    where r.status = 'pending_approval' and r.approval_expires_at <= p_now
+  ) then
+    return 0;
+  end if;
   for v_run in
     with late as materialized (
       select q.id, q.schedule_id

@@ -10,12 +10,13 @@ select coalesce(
   greatest(
     (
       select t.started_at from lenses.dispatch_ticks as t
-      where t.silent_since is not null and t.started_at <= p_now
+      where t.silent_since is not null and t.undone_at is null and t.started_at <= p_now
       order by t.started_at desc
       limit 1
     ) - p_missed_grace,
     case when coalesce((
-      select max(t.started_at) from lenses.dispatch_ticks as t where t.started_at <= p_now
+      select max(t.started_at) from lenses.dispatch_ticks as t
+      where t.started_at <= p_now and t.undone_at is null
     ), '-infinity') < p_now - p_missed_grace then p_now - p_missed_grace end
   ),
   '-infinity')
