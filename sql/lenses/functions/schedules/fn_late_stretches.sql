@@ -1,7 +1,7 @@
 -- The late slots of a schedule at p_now that nobody has decided about, as stretches in order: those
 -- that fell due while nobody ticked (lenses.fn_late_windows), whatever kept the schedule since. What
 -- passed during a pause (missed_before), or before there was the schedule, always is, the grace aside
--- for the pause.
+-- for the pause; but for a tick that is played at a time before either.
 -- next_run_at counts as a slot of its own where nothing was seen: written explicitly it may be none
 -- of the rule's.
 create or replace function lenses.fn_late_stretches(
@@ -25,8 +25,10 @@ declare
 begin
   for v_window in
     select null::timestamptz as from_at, greatest(
-      p_schedule.missed_before,
-      case when v_is_fresh then p_schedule.created_at - p_missed_grace end) as until_at
+      case when p_schedule.missed_before <= p_now + p_missed_grace
+        then p_schedule.missed_before end,
+      case when v_is_fresh and p_schedule.created_at <= p_now
+        then p_schedule.created_at - p_missed_grace end) as until_at
     union all
     select w.from_at, w.until_at
     from lenses.fn_late_windows(
