@@ -15,6 +15,7 @@ from lf_sql import apply, bundle, jobs
 from lf_sql.db import Connection
 from lf_sql.embedded import Build
 from lf_sql.errors import LfSqlError
+from lf_sql.job_types import Driver
 
 FREE = {"requiresApproval": False}
 MINUTE_WAIT = 75.0
@@ -77,7 +78,7 @@ class Demo:
 
     def install(
         self, say: Callable[[str], None] = lambda line: None
-    ) -> tuple[apply.Outcome, jobs.Driver]:
+    ) -> tuple[apply.Outcome, Driver]:
         tree = bundle.load()
         outcome = apply.install(self.conn, tree, say=say)
         return outcome, jobs.register(self.conn, tree)

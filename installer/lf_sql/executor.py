@@ -29,6 +29,7 @@ from lf_sql.trouble import kind_of
 
 APPLICATION = "lf-sql runs work"
 CHANNEL = "lf_workflow_runs"
+PATIENCE = 30.0  # seconds with an address where nobody answers, at the start
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,10 @@ class Executor:
         return connect(self._dsn, APPLICATION, {"timezone": "UTC"})
 
     def _check(self) -> None:
-        """A wrong address is said at once, a server that is not ready waited for."""
+        """A server that is not ready is waited for, an address where nobody answers for a while."""
+        patience = 0.0 if self.options.once else PATIENCE
         for pause in pauses():
-            with first_connection(self._connect, self._outage, self._stop) as conn:
+            with first_connection(self._connect, self._outage, self._stop, patience) as conn:
                 try:
                     return db.require_installed(conn)
                 except psycopg.Error as error:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
@@ -22,32 +21,12 @@ from lf_sql.cron_extension import suffixed
 from lf_sql.cron_troubles import Trouble
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
+from lf_sql.job_types import Driver, Wanted
 from lf_sql.template import literal
 
 DISPATCH = "dispatch-scheduled-workflows"
 
 Row = Mapping[str, Any]
-
-
-@dataclass
-class Driver:
-    """What pg_cron does for this database."""
-
-    troubles: list[Trouble] = field(default_factory=list)  # the server's, not the installation's
-    findings: list[Finding] = field(default_factory=list)  # jobs that are not as they should be
-    registered: list[str] = field(default_factory=list)
-    is_usable: bool = False  # jobs can be registered from here
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """One good row of cron.job."""
-
-    plain_name: str
-    name: str
-    schedule: str
-    command: str
-    database: str
 
 
 class Cron:
@@ -166,6 +145,14 @@ class Cron:
             or (row["job"] == job.plain_name and row["is_orphan"] and not self.is_elsewhere)
         ]
 
+    def strayed(self, job: Wanted, rows: list[Row]) -> list[Row]:
+        """Those of this name that a role of ours has in another database: the name is taken."""
+        mine = self.mine(job, rows)
+        return [
+            row for row in rows
+            if row not in mine and row["job"] == job.name and row["username"] in self.users
+        ]  # fmt: skip
+
     def findings(self) -> list[Finding]:
         rows = self.rows()
         return [
@@ -177,10 +164,7 @@ class Cron:
     def _problems(self, job: Wanted, rows: list[Row]) -> Iterator[str]:
         mine = self.mine(job, rows)
         live = [row for row in mine if not row["is_orphan"]]
-        strayed = [
-            row for row in rows
-            if row not in mine and row["job"] == job.name and row["username"] in self.users
-        ]  # fmt: skip
+        strayed = self.strayed(job, rows)
         if len(live) > 1:
             yield f"registered {len(live)} times"
         elif not live and strayed:
@@ -215,8 +199,9 @@ class Cron:
     def take_away(self, names: set[str]) -> list[str]:
         """Unschedule what there is of these jobs; what was there."""
         gone = []
-        for job in self.wanted():
-            for row in self.mine(job, self.rows()) if job.name in names else ():
+        for job in (job for job in self.wanted() if job.name in names):
+            rows = self.rows()
+            for row in [*self.mine(job, rows), *self.strayed(job, rows)]:
                 with self.acting(row["seen_as"]):
                     self.conn.execute("select cron.unschedule(%s::bigint)", [row["jobid"]])
                 gone.append(row["job"])

@@ -39,7 +39,9 @@ def judge(ask: Callable[..., list[dict[str, Any]]], run: dict[str, Any], ended: 
     if text.strip():
         try:
             (row,) = ask(READ, [text])
-            spent = max(row["spent"] or Decimal(0), Decimal(0))
+            spent = row["spent"] or Decimal(0)
+            if spent < 0:
+                spent, trouble = Decimal(0), f"spent_credits is {spent}: it must be 0 or more"
         except psycopg.Error as error:
             if kind_of(error) != "run":
                 raise

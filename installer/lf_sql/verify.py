@@ -12,7 +12,7 @@ from lf_sql.bundle import Bundle
 from lf_sql.compare import Finding
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
-from lf_sql.jobs import Driver
+from lf_sql.job_types import Driver
 from lf_sql.plan import Plan
 
 

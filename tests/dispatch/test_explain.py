@@ -165,6 +165,8 @@ LINTS = [
     ({"cron": "*/7 * * * *"}, {"uneven_step": "warning"}),
     ({"cron": "0 */5 * * *"}, {"uneven_step": "warning"}),
     ({"cron": "*/30 * * * *"}, {}),
+    ({"cron": "3/7 * * * *"}, {"uneven_step": "warning"}),
+    ({"cron": "0 0 */2 * *"}, {"uneven_step": "warning"}),
     ({"cron": "0 9 13 * 5"}, {"either_day": "warning"}),
     ({"cron": "0 9 L * MON#1"}, {"either_day": "warning"}),
     ({"cron": "0 9 29 2 *"}, {"rare": "warning"}),
@@ -181,6 +183,25 @@ def test_lint(house: House, columns: dict[str, Any], codes: dict[str, str]) -> N
     cron = columns.pop("cron") if "cron" in columns else None
     assert lint(house, house.make_schedule(cron, **columns)) == codes
     columns["cron"] = cron
+
+
+def test_lint_tells_of_both_changes_of_the_clock(house: House) -> None:
+    schedule = house.make_schedule("*/15 * * * *", timezone="Europe/Berlin")
+    found = house.db.column(
+        "select message from lenses.fn_lint_schedule(%s) where code = 'clock_change'", [schedule]
+    )
+    assert ["lost" in message for message in found] == [True, False]
+    assert "come twice" in found[1]
+
+
+def test_a_slot_that_has_moved_away_is_told(house: House) -> None:
+    calendar = house.make_calendar("skip_dates", "2027-03-06", "2027-03-07")
+    schedule = house.make_schedule("0 9 * * 6", calendar_id=calendar, on_holiday="after")
+    told = explain(house, schedule, at("2027-03-06 09:00"))
+    assert (told["verdict"], told["moved_to"]) == ("moved", "2027-03-08T09:00:00+00:00")
+    assert told["because"].endswith("so the slot moves to Mon 2027-03-08 09:00")
+    there = explain(house, schedule, at("2027-03-08 09:00"))
+    assert there["moved_from"] == ["2027-03-06T09:00:00+00:00"]
 
 
 def test_lint_of_a_calendar_that_ends(house: House) -> None:

@@ -225,7 +225,7 @@ BAD = [
     ([{"month_day": "2-5"}], "month_day is"),
     ([{"month_day": "02-30"}], "month_day is"),
     ([{"month_day": "12-25", "observed": "yes"}], "observed is true or false"),
-    ([{"weekdays": ["MON"], "observed": True}], 'unknown key "observed"'),
+    ([{"weekdays": ["MON"], "observed": True}], "observed goes with month_day alone"),
     ([{"nth": {"weekday": "MON", "n": 0}}], "nth is"),
     ([{"nth": {"weekday": "MON", "n": 6}}], "nth is"),
     ([{"nth": {"weekday": "MON", "n": "1"}}], "nth is"),

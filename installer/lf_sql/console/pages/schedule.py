@@ -50,10 +50,20 @@ limit 50
 """
 
 PREVIEW = "select p.* from public.fn_preview_schedule_ticks(%s, %s, interval '366 days') as p"
-CALENDAR = (
-    "select c.*, (now() at time zone c.timezone)::date as today "
-    "from public.fn_get_schedule_calendars() as c where c.id = %s"
-)
+# What is listed, and what the rules name this year.
+CALENDAR = """
+select c.id, c.name, c.kind, c.timezone, t.today, array(
+  select d from unnest(c.dates) as d
+  union
+  select d from public.fn_get_calendar_dates(
+    c.id, date_trunc('year', t.today)::date,
+    (date_trunc('year', t.today) + interval '1 year' - interval '1 day')::date) as d
+  order by 1
+) as dates
+from public.fn_get_schedule_calendars() as c
+cross join lateral (select (now() at time zone c.timezone)::date as today) as t
+where c.id = %s
+"""
 
 # A slot's date is taken in the calendar's own zone.
 DATES = "select distinct (t at time zone %s)::date as day from unnest(%s::timestamptz[]) as t"

@@ -46,7 +46,7 @@ begin
         end if;
         v_kind := v_key;
       elsif v_key <> all ('{from,until,except,observed}'::text[])
-        or v_key = 'observed' and not v_rule ? 'month_day' then
+      then
         raise exception '% has an unknown key "%"%', v_path, left(v_key, 60), coalesce(
           format('; the nearest is "%s"', lenses.fn_nearest(
             v_key, c_kinds || '{from,until,except,observed}'::text[])), '')
@@ -106,6 +106,12 @@ begin
           v_problem := format('%s is a date such as "2026-12-25", from 1970 to 9999', v_key);
         end if;
       end loop;
+    end if;
+    if v_problem is null and (v_rule ->> 'until')::date < (v_rule ->> 'from')::date then
+      v_problem := 'until must not be before from';
+    end if;
+    if v_problem is null and v_rule ? 'observed' and v_kind <> 'month_day' then
+      v_problem := 'observed goes with month_day alone';
     end if;
     if v_problem is not null then
       raise exception '%: %, not %', v_path, v_problem, left(coalesce(

@@ -18,6 +18,7 @@ declare
   v_slot lenses.schedule_slots;
   v_ledger jsonb;
   v_moved timestamptz[];
+  v_moved_to timestamptz;
   v_next timestamptz;
   v_is_slot boolean;
   v_is_in_window boolean;
@@ -76,6 +77,12 @@ begin
     limit 1;
     v_moved := lenses.fn_cron_moved_from(v_schedule.cron_spec, v_zone, v_at);
   end if;
+  if not v_is_slot and (v_schedule.cron_spec).day_rule > 15 then
+    select m.slot into v_moved_to
+    from lenses.fn_cron_moves(
+      v_schedule.cron_spec, v_zone, v_at - interval '1 microsecond', v_at) as m
+    limit 1;
+  end if;
   select string_agg(format('%s wants %s, it is %s', f ->> 'field', f ->> 'wants', f ->> 'value'),
     '; ' order by place)
   into v_unmet
@@ -89,6 +96,7 @@ begin
     when v_slot.run_id is not null then 'fired'
     when v_ledger is not null then case v_slot.status
       when 'SKIPPED' then 'skipped' when 'FAILED' then 'failed' else 'waiting' end
+    when v_moved_to is not null then 'moved'
     when not v_is_slot then 'no_slot'
     when not v_is_in_window then 'outside_window'
     when v_at < v_schedule.created_at then 'before_creation'
@@ -108,6 +116,9 @@ begin
         ', with %s others', v_slot.slot_count - 1) else '' end)
     when 'failed' then format('the slot was used up by failures: %s', v_slot.reason)
     when 'waiting' then format('the slot waits: %s', v_slot.reason)
+    when 'moved' then format('calendar %s closes that date, so the slot moves to %s', (
+      select c.name from lenses.schedule_calendars as c where c.id = v_schedule.calendar_id),
+      to_char(v_moved_to at time zone v_zone, 'Dy YYYY-MM-DD HH24:MI'))
     when 'no_slot' then coalesce(v_unmet, 'the rule has no slot in this minute')
     when 'outside_window' then format('the window is %s to %s',
       coalesce(v_schedule.start_at::text, 'open'), coalesce(v_schedule.end_at::text, 'open'))
@@ -133,6 +144,7 @@ begin
     'rule', v_rule,
     'clock_change', lenses.fn_explain_clock(v_zone, v_at),
     'moved_from', to_jsonb(v_moved),
+    'moved_to', v_moved_to,
     'window', jsonb_build_object(
       'start_at', v_schedule.start_at, 'end_at', v_schedule.end_at, 'is_met', v_is_in_window),
     'pause', jsonb_build_object(
@@ -145,4 +157,4 @@ begin
 end;
 $$;
 
-comment on function lenses.fn_explain_schedule(uuid, timestamptz) is 'Why a schedule fires, fired or does not in the minute of p_at, as jsonb: verdict (fired, skipped, failed, waiting, no_slot, outside_window, before_creation, disabled, paused, not_recorded, finished, would_wait, would_skip, fires), because (one sentence), rule (type, expression, timezone, wall_time, is_slot and for cron each field with wants, value, is_met), clock_change within a day, moved_from, window, pause, guards as they stand now, ledger (what was recorded), slot_before and slot_after. NULL for an unknown schedule. 22023: p_at is no instant of the years 1970 to 9999.';
+comment on function lenses.fn_explain_schedule(uuid, timestamptz) is 'Why a schedule fires, fired or does not in the minute of p_at, as jsonb: verdict (fired, skipped, failed, waiting, moved, no_slot, outside_window, before_creation, disabled, paused, not_recorded, finished, would_wait, would_skip, fires), because (one sentence), rule (type, expression, timezone, wall_time, is_slot and for cron each field with wants, value, is_met), clock_change within a day, moved_from, moved_to, window, pause, guards as they stand now, ledger (what was recorded), slot_before and slot_after. NULL for an unknown schedule. 22023: p_at is no instant of the years 1970 to 9999.';

@@ -1,10 +1,11 @@
--- The first change of a zone's clock in the two years after p_now at which an expression's slots are
+-- The first change of a zone's clock, forward or back, in the two years after p_now at which an expression's slots are
 -- not those of other days: {"at", "minutes", "effect"}; NULL where every change passes them by.
 -- effect: skipped, doubled (real time), moved, once (wall clock).
 create or replace function lenses.fn_lint_clock(
   p_spec lenses.cron_spec,
   p_timezone text,
-  p_now timestamptz
+  p_now timestamptz,
+  p_is_forward boolean
 )
 returns jsonb
 language plpgsql
@@ -34,7 +35,7 @@ begin
       when v_after > v_before + 1
         then lenses.fn_cron_wall_count(v_spec, v_before, v_after - 1)
       else lenses.fn_cron_wall_count(v_spec, v_after - 1, v_before) end;
-    if v_count > 0 then
+    if v_count > 0 and (v_after > v_before + 1) = p_is_forward then
       return jsonb_build_object(
         'at', to_timestamp(((v_turn - c_epoch) * 60)::float8),
         'minutes', abs(v_after - v_before - 1),

@@ -47,7 +47,10 @@ findings as (
       then 'Write the hour without a leading *, such as 0-23, or choose UTC.'
       else 'Choose an hour outside the change, or UTC, if that is not meant.' end as hint
   from chosen as c
-  cross join lateral (select lenses.fn_lint_clock(c.cron_spec, c.timezone, now()) as change) as k
+  cross join unnest(array[true, false]) as w (is_forward)
+  cross join lateral (
+    select lenses.fn_lint_clock(c.cron_spec, c.timezone, now(), w.is_forward) as change
+  ) as k
   where c.cron_expr is not null and k.change is not null
 
   union all
@@ -55,7 +58,8 @@ findings as (
   select c.id, 2, 'uneven_step', 'warning',
     format('%s in the %s field does not divide %s: the last distance of each %s is %s, not %s',
       k.step ->> 'item', k.step ->> 'field', k.step ->> 'round',
-      case k.step ->> 'field' when 'minute' then 'hour' else 'day' end, k.step ->> 'last',
+      case k.step ->> 'field' when 'minute' then 'hour' when 'hour' then 'day' else 'month' end,
+      k.step ->> 'last',
       k.step ->> 'step'),
     'Choose a step that divides it, or an interval schedule for an even distance.'
   from chosen as c

@@ -94,6 +94,18 @@ where case
 end
 union all
 select
+  'schedule', s.id, 'PARKED',
+  format('due_at %s lies beyond its slot, %s: nothing runs until then',
+    to_char(s.due_at, 'YYYY-MM-DD HH24:MI UTC'), to_char(s.next_run_at, 'YYYY-MM-DD HH24:MI UTC'))
+from lenses.workflow_schedules as s
+cross join moments as q
+where s.is_active and (p_lenser_id is null or s.lenser_id = p_lenser_id)
+  -- A slot that waits or failed is looked at again within eight minutes.
+  and s.due_at > q.at + interval '10 minutes'
+  and s.due_at > lenses.fn_slot_due(s.id, s.next_run_at, s.jitter_ms) + interval '10 minutes'
+  and not exists (select from suspects as p where (p.schedule).id = s.id)
+union all
+select
   'gateway cron', (c.cron).id,
   case when c.next_run_at is null then 'DEAD' else 'PARKED' end,
   case
