@@ -281,6 +281,7 @@ grant execute on function
   lenses.fn_preview_schedule_ticks(uuid, integer, interval),
   public.fn_preview_schedule_ticks(uuid, integer, interval),
   lenses.fn_calendar_dates(uuid, date, date, integer),
+  lenses.fn_demands_approval(jsonb, uuid),
   lenses.fn_explain_schedule(uuid, timestamptz),
   public.fn_explain_schedule(uuid, timestamptz),
   lenses.fn_lint_schedule(uuid, uuid),

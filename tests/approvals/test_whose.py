@@ -128,6 +128,8 @@ TENANTS_TABLES = [
     "lenses.schedule_calendars",
     "agents.team_runs",
     "agents.workflow_assignments",
+    "agents.teams",
+    "agents.ai_lensers",
 ]
 
 
@@ -140,6 +142,7 @@ def test_what_has_an_owner_is_handed_to_nobody_else(table: str, world: World) ->
         [world.workflow, agent],
     )
     world.make_calendar("skip_dates", "2030-01-01")
+    world.make_team()
     world.run(world.make_schedule(), policies={"approval_policy": NEEDS})
     other = world.db.value(
         "insert into lensers.profiles (user_id, handle) values (gen_random_uuid(), 'x') returning id"

@@ -213,6 +213,26 @@ def test_references_go_eight_deep(alice: Caller) -> None:
         update(alice, first.id, [{"calendar": str(spare.id)}])
 
 
+def test_what_references_multiply_is_bounded(alice: Caller) -> None:
+    """Every path counts: ten references to ten references to ten rules are a thousand."""
+    leaf = make(alice, "leaf", [{"easter": day} for day in range(10)])
+    middle = make(alice, "middle", [{"calendar": str(leaf.id)}] * 10)
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="for each path"):
+        make(alice, "top", [{"calendar": str(middle.id)}] * 10)
+    top = make(alice, "top", [{"calendar": str(middle.id)}] * 3)
+    # nor by a change below, of rules or of dates, nor in an exception
+    for rules in (
+        [{"easter": day} for day in range(20)],
+        [{"easter": 1, "except": RULES[0][0] * 9}],
+    ):
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="for each path"):
+            update(alice, leaf.id, rules * 2)
+    days = [date(2026, 1, 1) + timedelta(day) for day in range(1000)]
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match=str(top.id)):
+        alice.rows("fn_update_schedule_calendar", calendar_id=leaf.id, dates=days)
+    update(alice, leaf.id, [{"easter": day} for day in range(5)])
+
+
 BAD = [
     ({}, "array"),
     ([1], "must be an object"),

@@ -6,3 +6,11 @@ when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
 
 alter table agents.ai_lensers enable always trigger ai_lensers_instants;
+
+create or replace trigger ai_lensers_lenser
+before update of lenser_id on agents.ai_lensers
+for each row
+when (old.lenser_id is distinct from new.lenser_id)
+execute function agents.tg_lenser_stays();
+
+alter table agents.ai_lensers enable always trigger ai_lensers_lenser;

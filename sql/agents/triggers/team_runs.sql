@@ -1,6 +1,14 @@
 -- An approval is the owner's, in every replication mode. Links to a team or agent that has gone may
 -- become NULL; nothing else of an update is let through.
 
+create or replace trigger team_runs_born
+before insert on agents.team_runs
+for each row
+when (current_user not in ('lf_sql_owner', 'lf_sql_engine'))
+execute function agents.tg_team_runs_born();
+
+alter table agents.team_runs enable always trigger team_runs_born;
+
 create or replace trigger team_runs_guard_insert
 before insert on agents.team_runs
 for each row

@@ -23,6 +23,17 @@ for each row
 when (old.status <> 'deleted' and new.status = 'deleted')
 execute function lenses.tg_workflows_deleted();
 
+create or replace trigger workflows_guard_approval
+before update of status on lenses.workflows
+for each row
+when (
+  current_user not in ('lf_sql_owner', 'lf_sql_engine')
+  and old.status <> 'deleted' and new.status = 'deleted'
+)
+execute function lenses.tg_workflows_approval();
+
+alter table lenses.workflows enable always trigger workflows_guard_approval;
+
 create or replace trigger workflows_instants
 before insert or update on lenses.workflows
 for each row

@@ -1,11 +1,13 @@
 -- owner: lf_sql_engine
--- What the rules of a calendar refer to: calendars of its own lenser or seeds, eight deep, no cycle;
--- raises 22023. Saves of a lenser's rules that refer to others follow one another, so that two of
--- them cannot close a cycle together.
+-- What the rules of a calendar refer to: calendars of its own lenser or seeds, eight deep, no cycle,
+-- and no more in all than a tick lists in passing (lenses.fn_calendar_weight), for this calendar and
+-- for each that leads to it; raises 22023. Saves of a lenser's calendars that have rules follow one
+-- another, so that two of them cannot close a cycle together.
 create or replace function lenses.fn_check_calendar_links(
   p_calendar_id uuid,
   p_lenser_id uuid,
-  p_rules jsonb
+  p_rules jsonb,
+  p_dates date[]
 )
 returns void
 language plpgsql
@@ -14,14 +16,14 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_heaviest constant integer := 400;
   v_ids uuid[] := lenses.fn_calendar_references(p_rules);
   v_above uuid[] := array[p_calendar_id];
+  v_touched uuid[] := array[p_calendar_id];
   v_id uuid;
+  v_weight numeric;
   v_depth integer := 0;
 begin
-  if v_ids = '{}' then
-    return;
-  end if;
   perform pg_advisory_xact_lock(hashtextextended('lf-sql calendars ' || p_lenser_id, 0));
   -- those that refer to this one stand above it
   loop
@@ -29,6 +31,7 @@ begin
       select c.id from lenses.schedule_calendars as c
       where c.lenser_id = p_lenser_id and lenses.fn_calendar_references(c.rules) && v_above);
     exit when v_above = '{}' or v_depth > 8;
+    v_touched := v_touched || v_above;
     v_depth := v_depth + 1;
   end loop;
   while v_ids <> '{}' loop
@@ -56,5 +59,16 @@ begin
       cross join unnest(lenses.fn_calendar_references(c.rules)) as r
       where c.id = any (v_ids));
   end loop;
+  select t.id, w.weight into v_id, v_weight
+  from (select distinct unnest(v_touched) as id) as t
+  cross join lateral lenses.fn_calendar_weight(t.id, p_calendar_id, p_rules, p_dates) as w (weight)
+  where w.weight > c_heaviest
+  limit 1;
+  if found then
+    raise exception 'calendar % and those it refers to are more than %: % rules and dates, counted '
+      'once for each path that leads to them', v_id, c_heaviest, v_weight
+      using errcode = '22023', hint = 'A rule counts as 1, 500 dates too. Refer to a calendar once, '
+        'and list dates instead of refining a reference by exceptions.';
+  end if;
 end;
 $$;

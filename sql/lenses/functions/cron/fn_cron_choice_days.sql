@@ -18,6 +18,9 @@ declare
 begin
   if p_days is null or jsonb_typeof(p_days) <> 'array' or jsonb_array_length(p_days) = 0 then
     perform lenses.fn_cron_refuse_choice('days', p_days, 'at least one day is needed', v_hint);
+  elsif jsonb_array_length(p_days) > 100 then
+    perform lenses.fn_cron_refuse_choice('days', to_jsonb(jsonb_array_length(p_days)),
+      'at most 100 days', v_hint);
   end if;
   for v_day in select value from jsonb_array_elements(p_days) loop
     v_word := upper(v_day #>> '{}' collate "C");

@@ -23,7 +23,7 @@ begin
   elsif v_day is not null then
     perform lenses.fn_cron_refuse_choice('days', v_days, 'a monthly schedule has one kind of day',
       'Give either day_of_month or days.');
-  elsif jsonb_typeof(v_days) = 'array' then
+  elsif jsonb_typeof(v_days) = 'array' and jsonb_array_length(v_days) <= 100 then
     v_items := array(
       select upper(item collate "C")
       from jsonb_array_elements_text(v_days) with ordinality as d (item, place)

@@ -26,14 +26,19 @@ declare
   v_wall bigint;
   v_last bigint;
   v_next timestamptz;
+  v_known timestamptz := '-infinity';
 begin
-  select c.timezone, c.is_skip, c.dates into v_calendar_zone, v_is_skip, v_dates
-  from lenses.fn_calendar_window(
-    p_spec.calendar_id, p_from - interval '35 days', p_until + interval '35 days') as c;
   origin := p_from;
   loop
     origin := lenses.fn_cron_next_after_spec(v_base, p_timezone, origin);
     exit when origin is null or origin > p_until;
+    -- the calendar's dates, a stretch at a time: a caller may stop at the first slot of many years
+    if origin > v_known then
+      v_known := least(greatest(p_until, origin), origin + interval '130 days');
+      select c.timezone, c.is_skip, c.dates into v_calendar_zone, v_is_skip, v_dates
+      from lenses.fn_calendar_window(
+        p_spec.calendar_id, origin - interval '35 days', v_known + interval '35 days') as c;
+    end if;
     if ((origin at time zone v_calendar_zone)::date = any (v_dates)) is distinct from v_is_skip then
       slot := origin;
       return next;

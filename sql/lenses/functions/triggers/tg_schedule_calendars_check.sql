@@ -48,7 +48,6 @@ begin
         hint = 'Refer to a calendar that other calendars share: {"calendar": "<id>"}.';
     end if;
     perform lenses.fn_check_calendar_rules(new.rules);
-    perform lenses.fn_check_calendar_links(new.id, new.lenser_id, new.rules);
   end if;
   if exists (
     select from unnest(new.dates) as d (day)
@@ -62,6 +61,11 @@ begin
       hint = 'Give days such as 2026-12-25.';
   end if;
   new.dates := array(select distinct d.day from unnest(new.dates) as d (day) order by d.day);
+  if tg_op = 'INSERT' and new.rules <> '[]'
+    or tg_op = 'UPDATE' and (new.rules, new.dates) is distinct from (old.rules, old.dates)
+  then
+    perform lenses.fn_check_calendar_links(new.id, new.lenser_id, new.rules, new.dates);
+  end if;
   if tg_op = 'UPDATE' then
     if new.lenser_id <> old.lenser_id then
       raise exception using errcode = '22023',

@@ -1,7 +1,8 @@
 -- A schedule's approval is lowered by its owner, through the RPCs, or by a role with the table owner's
 -- rights; the trigger's WHEN clause lets the RPCs pass. Anyone else, service_role above all, may
--- raise it: no requirement and no gate may go, and a schedule that he makes, or leads to another
--- workflow, demands at least what that workflow's other schedules and assignments do.
+-- raise it: no requirement and no gate may go, a schedule that demands any stays with its workflow,
+-- whose other runs answer to it, and a schedule that he makes, or leads to another workflow, demands at
+-- least what that workflow's other schedules and assignments do.
 create or replace function lenses.tg_workflow_schedules_approval()
 returns trigger
 language plpgsql
@@ -22,7 +23,9 @@ begin
       and coalesce((old.approval_policy ->> 'requiresApproval')::boolean, true)
       or not v_gates @> coalesce(old.approval_policy -> 'gates', '[]')
       or coalesce(new.workflow_assignment_id <> old.workflow_assignment_id,
-        old.workflow_assignment_id is not null);
+        old.workflow_assignment_id is not null)
+      or new.workflow_id is distinct from old.workflow_id
+      and lenses.fn_demands_approval(old.approval_policy, old.workflow_assignment_id);
   end if;
   if not v_is_lower and not v_requires
     and (tg_op = 'INSERT' or new.workflow_id is distinct from old.workflow_id) then
@@ -47,6 +50,6 @@ begin
     message = format('only its owner lowers the approval of schedule "%s"', new.id),
     hint = case tg_op when 'INSERT' then
       'Demand what the workflow''s other schedules and assignments do, or let the owner make it.'
-      else 'The owner does it with fn_patch_workflow_schedule.' end;
+      else 'The owner does it with fn_patch_workflow_schedule, or makes another schedule.' end;
 end;
 $$;
