@@ -16,7 +16,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_heaviest constant integer := 400;
+  c_heaviest constant integer := 250;
   v_ids uuid[] := lenses.fn_calendar_references(p_rules);
   v_above uuid[] := array[p_calendar_id];
   v_touched uuid[] := array[p_calendar_id];

@@ -1,6 +1,6 @@
 begin;
 
-select plan(9);
+select plan(11);
 
 select throws_ok(
   'select lenses.fn_cron_build(''{"frequency": "yearly"}'')',
@@ -63,6 +63,20 @@ select throws_ok(
   '22023',
   null,
   'not an object'
+);
+
+select throws_like(
+  $$select lenses.fn_cron_build(jsonb_build_object(
+    'frequency', 'weekly', 'days', (select jsonb_agg(1) from generate_series(1, 101))))$$,
+  '%101: at most 100 days%',
+  'more days than a week could need'
+);
+
+select throws_like(
+  $$select lenses.fn_cron_build(jsonb_build_object(
+    'frequency', 'monthly', 'days', (select jsonb_agg('MON#1'::text) from generate_series(1, 101))))$$,
+  '%not weekdays of a month%',
+  'more days than a month has'
 );
 
 select * from finish();
