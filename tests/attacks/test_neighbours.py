@@ -112,7 +112,7 @@ DSN = f"host=/tmp user=postgres password='{PASSWORD}'"
     [
         {"LF_SQL_DSN": DSN},
         {"DATABASE_URL": "postgresql://u:s3cret%2Fpass%20word@h/d"},
-        {"PGPASSWORD": PASSWORD, "PGPASSFILE": "/root/.pgpass", "PGSERVICE": "prod"},
+        {"PGPASSWORD": PASSWORD, "PGPASSFILE": "/nowhere/.pgpass", "PGSERVICE": "prod"},
         {"LF_SQL_DSN": DSN, "MY_COPY": DSN, "OTHER": f"x{PASSWORD}y"},
     ],
 )
