@@ -39,8 +39,8 @@ def user_of(world: World) -> UUID:
 @pytest.mark.parametrize("mode", ["origin", "replica"])
 def test_an_operator_gives_a_profile_to_nobody_else(mode: str, world: World) -> None:
     """Refused by leaving the row as it is: an error would erase the record of the attempt."""
-    world.db.execute("select set_config('session_replication_role', %s, true)", [mode])
     mine, run = uuid.uuid4(), world.run(policies={"approval_policy": NEEDS})
+    world.db.execute("select set_config('session_replication_role', %s, true)", [mode])
     as_operator(
         world,
         "update lensers.profiles set user_id = %s, handle = 'other' where id = %s",

@@ -180,7 +180,10 @@ def test_as_a_tenant_others_rows_do_not_exist(
 
 
 def test_without_a_tenant_it_says_how_to_make_one(lf: Command) -> None:
-    assert "insert into lensers.profiles" in lf("workflow", "create", "x", code=1).err
+    refusal = lf("workflow", "create", "x", code=1).err
+    assert "lf-sql tenant create HANDLE --user-id UUID" in refusal
+    lf("tenant", "create", "ada", "--user-id", str(uuid.uuid4()))
+    lf("workflow", "create", "x")
 
 
 @pytest.mark.parametrize(

@@ -128,9 +128,24 @@ def test_wrong_use_ends_it_with_one_line(db: Database, rig: Rig) -> None:
         db.execute(f"drop role {role}")
 
 
-@pytest.mark.parametrize("dsn", ["host=/nowhere", "dbname=no_such_database", "user=nobody_at_all"])
-def test_a_wrong_address_is_said_at_once(rig: Rig, dsn: str) -> None:
-    with rig.work(dsn=f"{rig.dsn} {dsn}") as process:
+def test_where_nobody_answers_it_waits_for_a_start(rig: Rig) -> None:
+    """As the worker does: a supervisor may start it before the server."""
+    with rig.work(dsn=f"{rig.dsn} host=/nowhere") as process:
+        process.says("waiting for the server")
+        assert process.stop() == 1
+        assert "Traceback" not in process.output
+
+
+@pytest.mark.parametrize(
+    ("dsn", "options"),
+    [
+        ("host=/nowhere", ["--once"]),
+        ("dbname=no_such_database", []),
+        ("user=nobody_at_all", []),
+    ],
+)
+def test_a_wrong_address_is_said_at_once(rig: Rig, dsn: str, options: list[str]) -> None:
+    with rig.work(*options, dsn=f"{rig.dsn} {dsn}") as process:
         assert process.ends(30) == 1
         assert process.output.count("cannot connect") == 1, process.output
     with pytest.raises(psycopg.OperationalError):

@@ -66,8 +66,4 @@ for each statement
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_workflow_runs_quota();
 
-alter table lenses.workflow_runs enable always trigger workflow_runs_count_insert;
-alter table lenses.workflow_runs enable always trigger workflow_runs_count_delete;
-alter table lenses.workflow_runs enable always trigger workflow_runs_count_truncate;
-alter table lenses.workflow_runs enable always trigger workflow_runs_count_end;
 alter table lenses.workflow_runs enable always trigger workflow_runs_quota;
