@@ -96,8 +96,14 @@ def resolve_dsn(dsn: str | None) -> str:
     return dsn or os.environ.get("LF_SQL_DSN") or os.environ.get("DATABASE_URL") or ""
 
 
-def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Connection:
-    """An autocommit connection without prepared statements, so that poolers are no trouble."""
+def connect(
+    dsn: str | None = None, *, application_name: str = "lf-sql", is_patient: bool = False
+) -> Connection:
+    """An autocommit connection without prepared statements, so that poolers are no trouble.
+
+    A patient one sets no bound to a statement where the user asks for none himself, whatever the
+    role or the database says: for commands that must get through, however slow the server is.
+    """
     dsn = resolve_dsn(dsn)
     try:
         given = conninfo.conninfo_to_dict(dsn)
@@ -115,7 +121,7 @@ def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Conn
     if "connect_timeout" not in given and "PGCONNECT_TIMEOUT" not in os.environ:
         extra["connect_timeout"] = 10
     try:
-        conn = _connected(dsn, given, extra)
+        conn = _connected(dsn, given, extra, is_patient)
     except psycopg.Error as error:
         raise _connection_trouble(error, given) from None
     try:
@@ -133,10 +139,13 @@ def connect(dsn: str | None = None, *, application_name: str = "lf-sql") -> Conn
     return conn
 
 
-def _connected(dsn: str, given: Mapping[str, Any], extra: Mapping[str, Any]) -> Connection:
+def _connected(
+    dsn: str, given: Mapping[str, Any], extra: Mapping[str, Any], is_patient: bool
+) -> Connection:
     """With our search_path among the options; without where a pooler takes no options."""
     own = given.get("options") or os.environ.get("PGOPTIONS") or ""
-    options = f"{own} -c search_path={PATH.replace(' ', '')}".strip()
+    first = "-c statement_timeout=0" if is_patient else ""
+    options = f"{first} {own} -c search_path={PATH.replace(' ', '')}".strip()
     has_service = "service" in given or "PGSERVICE" in os.environ
     if has_service and not own:  # its options are libpq's to read
         return _opened(dsn, extra)

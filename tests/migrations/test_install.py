@@ -312,7 +312,7 @@ def test_settings_of_the_role_and_the_database_do_not_matter(empty_db: Database)
         "standard_conforming_strings": "off",
         "default_transaction_isolation": "serializable",
         "default_transaction_read_only": "on",
-        "statement_timeout": "20",
+        "statement_timeout": "1",
         "quote_all_identifiers": "on",
         "transform_null_equals": "on",
         "datestyle": "german, dmy",

@@ -103,11 +103,11 @@ def command_name() -> str:
 
 
 @contextmanager
-def connect(application_name: str | None = None) -> Iterator[Connection]:
+def connect(application_name: str | None = None, is_patient: bool = False) -> Iterator[Connection]:
     """The connection of the running command: autocommit, nothing prepared, closed at the end."""
     name = application_name or f"lf-sql {click.get_current_context().info_name}"
     warnings: list[str] = []
-    conn = db.connect(options().dsn, application_name=name)
+    conn = db.connect(options().dsn, application_name=name, is_patient=is_patient)
     conn.add_notice_handler(lambda notice: warnings.append(notice.message_primary or ""))
     try:
         with conn:
@@ -136,7 +136,7 @@ def connect_cron(dsn: str | None) -> Iterator[Connection | None]:
         yield None
         return
     name = f"lf-sql {click.get_current_context().info_name}"
-    with db.connect(dsn, application_name=name) as conn:
+    with db.connect(dsn, application_name=name, is_patient=True) as conn:
         yield conn
 
 

@@ -33,7 +33,7 @@ from lf_sql.progress import progress
 def command(dry_run: bool, wait: float, cron_dsn: str | None) -> None:
     """Install or upgrade; safe to repeat, to run twice at once, and to be killed."""
     tree = bundle.load()
-    with connect() as conn, connect_cron(cron_dsn) as cron:
+    with connect(is_patient=True) as conn, connect_cron(cron_dsn) as cron:
         if dry_run:
             plan = apply.prepare(conn, tree).plan
             for part in apply.script(tree, plan, with_jobs=cron is None):

@@ -15,7 +15,7 @@ from lf_sql.progress import progress
 def command(cron_dsn: str | None) -> None:
     """Say which version is installed, what is pending, and which jobs drive it."""
     tree = bundle.load()
-    with connect() as conn, connect_cron(cron_dsn) as cron, progress(command_name()):
+    with connect(is_patient=True) as conn, connect_cron(cron_dsn) as cron, progress(command_name()):
         conn.read_only = True
         outcome = apply.prepare(conn, tree, to_write=False)
         installed = (

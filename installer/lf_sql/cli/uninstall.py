@@ -27,7 +27,11 @@ def command(yes: bool, cron_dsn: str | None) -> None:
     if not yes:
         raise click.UsageError("uninstall drops every schedule, run and log row: say --yes")
     tree = bundle.load()
-    with connect() as conn, connect_cron(cron_dsn) as cron, progress(command_name()) as work:
+    with (
+        connect(is_patient=True) as conn,
+        connect_cron(cron_dsn) as cron,
+        progress(command_name()) as work,
+    ):
         say = work.say if work.is_shown else note
         removed = uninstall.uninstall(conn, tree, cron, say=say)
     if options().as_json:

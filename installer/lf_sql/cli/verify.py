@@ -23,7 +23,7 @@ from lf_sql.progress import progress
 def command(cron_dsn: str | None) -> None:
     """Compare catalogue, grants, guards, jobs and invariants with what this version installs."""
     tree = bundle.load()
-    with connect() as conn, connect_cron(cron_dsn) as cron, progress(command_name()):
+    with connect(is_patient=True) as conn, connect_cron(cron_dsn) as cron, progress(command_name()):
         conn.read_only = True
         report = verify.verify(conn, tree, cron)
     rows = [
