@@ -179,7 +179,7 @@ def test_behind_a_reader_it_names_him_and_lets_others_by(db: Database) -> None:
                 "select count(*) from pg_stat_activity where application_name = 'lf-sql install' "
                 "and datname = current_database() and wait_event_type = 'Lock'"
             )
-            wait_until(lambda: db.value(waits) == 1, 60)
+            wait_until(lambda: db.value(waits) == 1)
             # Under the shortest patience of the deadlock check, so that it is the installer who gives way.
             other.execute("set deadlock_timeout = '10s'; set lock_timeout = '5s'")
             assert other.value("select count(*) from lenses.workflows") == 0

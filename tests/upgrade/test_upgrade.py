@@ -99,13 +99,13 @@ def test_an_upgrade_while_ticks_run(place: Plant, pair: Pair) -> None:
             return apply.install(conn, pair.new)
 
     with dispatching(place, lambda: minute, 3) as errors, ThreadPoolExecutor(1) as pool:
-        wait_until(ticked, 60)
+        wait_until(ticked)
         upgraded = pool.submit(upgrade)
         after = 0
         while after < 3:
             after += upgraded.done()
             minute += 1
-            wait_until(ticked, 60)
+            wait_until(ticked)
         assert upgraded.result().plan.is_pending
     assert [error for error in errors if not error.startswith(TRANSIENT)] == []
     place.check(minute + 1)
