@@ -111,7 +111,7 @@ def _misplaced(conn: Connection) -> list[Finding]:
     ).fetchone()
     if not there:
         return []
-    rows = conn.execute("select * from lenses.fn_misplaced_schedules(null)").fetchall()
+    rows = conn.execute("select * from lenses.fn_misplaced_schedules(null::uuid)").fetchall()
     mend = "; lf-sql schedule recompute --all mends it"
     return [
         Finding(row["resource"], str(row["id"]), f"{row['label']}: {row['detail']}{mend}")

@@ -195,7 +195,7 @@ class Worker:
         """One tick; the seconds until the next."""
         self._tick(conn)
         row = conn.execute(
-            "select pg_catalog.pg_backend_pid() as pid, lenses.fn_next_wake(%s) as wake",
+            "select pg_catalog.pg_backend_pid() as pid, lenses.fn_next_wake(%s::integer) as wake",
             [self.settings.lookahead_ms],
         ).fetchone()
         assert row is not None
@@ -237,14 +237,14 @@ class Worker:
                 self._beat_in_time(conn)
             conn.execute(
                 "select pg_catalog.set_config('synchronous_commit', 'off', true), "
-                "lenses.fn_tick_end(%s)",
+                "lenses.fn_tick_end(%s::bigint)",
                 [tick],
             )
         self._beat_in_time(conn)
 
     @staticmethod
     def _step(conn: Connection, tick: int) -> bool:
-        row = conn.execute("select lenses.fn_tick_step(%s) as goes_on", [tick]).fetchone()
+        row = conn.execute("select lenses.fn_tick_step(%s::bigint) as goes_on", [tick]).fetchone()
         return bool(row and row["goes_on"])
 
     def _beat_in_time(self, conn: Connection) -> None:
@@ -261,7 +261,7 @@ class Worker:
     def _goodbye(self, conn: Connection) -> None:
         self._purge.stop()
         try:
-            conn.execute("select lenses.fn_remove_worker(%s)", [self.id])
+            conn.execute("select lenses.fn_remove_worker(%s::text)", [self.id])
         except psycopg.Error as error:  # its heartbeat grows old instead
             self._say(f"no goodbye: {words(error)}")
         self._say("stopped")

@@ -120,6 +120,24 @@ from (
 
   union all
 
+  -- f('x') is a cast where a type of that name exists and no function takes just that.
+  select
+    5,
+    'type ' || t.oid::pg_catalog.regtype::text,
+    'belongs to ' || s.rolname,
+    s.rolname::text,
+    pg_catalog.format('drop %s %s', coalesce(k.word, 'type'), t.oid::pg_catalog.regtype)
+  from pg_catalog.pg_type as t
+  inner join pg_catalog.pg_namespace as n on t.typnamespace = n.oid
+  inner join strangers as s on t.typowner = s.oid
+  left join pg_catalog.pg_class as c on t.typrelid = c.oid
+  left join (
+    values ('r', 'table'), ('p', 'table'), ('v', 'view'), ('m', 'materialized view'), ('f', 'foreign table')
+  ) as k (relkind, word) on c.relkind::text = k.relkind
+  where n.nspname = 'public' and t.typname = any(@names@::name[])
+
+  union all
+
   select
     6,
     pg_catalog.format('trigger %s on %s', g.tgname, c.name),

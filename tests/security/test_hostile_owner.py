@@ -78,6 +78,10 @@ GIVEN_AWAY = {
     f"integer language sql as 'select evil.trap()'; alter function public.fn_get_workflows(name) owner to {EVIL}",
     "type lenses.planted": f"create domain lenses.planted as text check (evil.trap() > 0); "
     f"alter domain lenses.planted owner to {EVIL}",
+    "type public.fn_lint_schedule": "create domain public.fn_lint_schedule as text check (evil.trap() > 0); "
+    f"alter domain public.fn_lint_schedule owner to {EVIL}",
+    "type public.fn_schedule_load": "create table public.fn_schedule_load (id integer); "
+    f"alter table public.fn_schedule_load owner to {EVIL}",
     "trigger aa on lensers.profiles": "create function evil.tg() returns trigger language plpgsql as "
     f"$$ begin perform evil.trap(); return new; end $$; alter function evil.tg() owner to {EVIL}; "
     "create trigger aa before insert or update on lensers.profiles for each row execute function evil.tg()",

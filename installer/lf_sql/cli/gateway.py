@@ -100,7 +100,7 @@ def delete(gateway: str, force: bool) -> None:
         question = f"Delete gateway {plain(gateway)} with its crons and their runs?"
         click.confirm(question, abort=True, err=True)
     with as_owner_of("gateway", gateway) as (conn, found):
-        conn.execute("select public.fn_delete_gateway(%s)", [found.id])
+        conn.execute("select public.fn_delete_gateway(%s::uuid)", [found.id])
     _gone(found.id, "deleted")
 
 
@@ -124,7 +124,7 @@ def list_crons(gateway: str) -> None:
     """The crons of a gateway."""
     with as_owner_of("gateway", gateway) as (conn, found):
         rows = conn.execute(
-            "select c.* from public.fn_gateway_cron_list(%s) as c", [found.id]
+            "select c.* from public.fn_gateway_cron_list(%s::uuid) as c", [found.id]
         ).fetchall()
     emit(rows, CRON_COLUMNS, empty=f"no crons: lf-sql gateway cron add {gateway} OPERATION EXPR")
 
@@ -193,7 +193,7 @@ def run_now(cron: str, payload: str | None) -> None:
 def remove(cron: str) -> None:
     """Remove a cron; its runs stay."""
     with as_owner_of("cron", cron) as (conn, found):
-        conn.execute("select public.fn_gateway_cron_remove(%s)", [found.id])
+        conn.execute("select public.fn_gateway_cron_remove(%s::uuid)", [found.id])
     _gone(found.id, "removed")
 
 

@@ -48,7 +48,7 @@ def cancel(runs: Sequence[str]) -> None:
     """Cancel runs that are not over; their executors lose the lease."""
     with installed() as conn:
         found = named(conn, runs)
-        done = many(conn, found, "select public.fn_cancel_workflow_runs(%s) as id", [])
+        done = many(conn, found, "select public.fn_cancel_workflow_runs(%s::uuid[]) as id", [])
     said(found, done, "cancelled", "is over already")
 
 

@@ -102,7 +102,7 @@ def delete(calendar: str, force: bool) -> None:
             raise click.UsageError("--force is needed where nobody can be asked")
         click.confirm(f"Delete the calendar {plain(calendar)}?", abort=True, err=True)
     with as_owner_of("calendar", str(found.id)) as (conn, found):
-        conn.execute("select public.fn_delete_schedule_calendar(%s)", [found.id])
+        conn.execute("select public.fn_delete_schedule_calendar(%s::uuid)", [found.id])
     if options().as_json:
         emit_one({"id": found.id, "deleted": True})
     else:

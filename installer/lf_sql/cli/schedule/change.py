@@ -58,7 +58,7 @@ def delete(schedule: str, force: bool) -> None:
             raise click.UsageError("nobody is there to ask: say --force")
         click.confirm(f"Delete schedule {plain(schedule)}?", abort=True, err=True)
     with as_owner_of("schedule", schedule) as (conn, found):
-        conn.execute("select public.fn_delete_workflow_schedule(%s)", [found.id])
+        conn.execute("select public.fn_delete_workflow_schedule(%s::uuid)", [found.id])
     brief({"id": found.id}, "deleted")
 
 

@@ -83,7 +83,7 @@ def list_(workflow: str | None) -> None:
 def show(schedule: str) -> None:
     """One schedule: everything about it, its next slots and its last runs."""
     with as_owner_of("schedule", schedule) as (conn, found):
-        row = one(conn, "select public.fn_get_workflow_schedule(%s) as schedule", [found.id])
+        row = one(conn, "select public.fn_get_workflow_schedule(%s::uuid) as schedule", [found.id])
     found_row: dict[str, Any] = row["schedule"]
     if not options().as_json:
         order = {name: n for n, name in enumerate(FIRST)}
@@ -210,7 +210,7 @@ def explain(schedule: str, text: str) -> None:
 @click.argument("schedule", metavar="[ID]", required=False, shell_complete=complete("schedule"))
 def lint(schedule: str | None) -> None:
     """What is likely not meant: clock changes, uneven steps, crowded minutes, and the like."""
-    query = "select * from public.fn_lint_schedule(%s)"
+    query = "select * from public.fn_lint_schedule(%s::uuid)"
     if schedule:
         with as_owner_of("schedule", schedule) as (conn, found):
             rows = conn.execute(query, [found.id]).fetchall()
@@ -233,7 +233,7 @@ def describe(expression: str, zone: str, n: int) -> None:
     """
     with connect() as conn:
         require_installed(conn)
-        row = one(conn, "select lenses.fn_cron_describe(%s) as text", [expression])
+        row = one(conn, "select lenses.fn_cron_describe(%s::text) as text", [expression])
         rows = conn.execute(
             "select s.slot::timestamptz as slot from lenses.fn_cron_next(%s, %s, "
             "pg_catalog.now(), %s) as s (slot)",

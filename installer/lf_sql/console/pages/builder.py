@@ -180,7 +180,7 @@ def preview(request: Request, conn: Connection, form: Form) -> Response:
         english = charts.interval_words(slots[0]["ms"])
         return page(request, "_preview.html", expr=None, english=english, zone="UTC", slots=slots)
     expr = form.get("cron_expr", "") if form.get("mode") == "expr" else built(conn, form)
-    found = one(conn, "select public.fn_cron_describe(%s) as english", expr)
+    found = one(conn, "select public.fn_cron_describe(%s::text) as english", expr)
     slots = rows(
         conn,
         "select p.slot, to_char(p.slot at time zone %s, 'Dy FMDD Mon HH24:MI') as wall "

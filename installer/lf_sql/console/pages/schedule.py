@@ -144,12 +144,12 @@ def resume(request: Request, conn: Connection, form: Form) -> Response:
 
 
 def run_now(request: Request, conn: Connection, form: Form) -> Response:
-    one(conn, "select public.fn_run_workflow_schedule_now(%s)", request.path_params["id"])
+    one(conn, "select public.fn_run_workflow_schedule_now(%s::uuid)", request.path_params["id"])
     return done("A run has been made.")
 
 
 def delete(request: Request, conn: Connection, form: Form) -> Response:
-    one(conn, "select public.fn_delete_workflow_schedule(%s)", request.path_params["id"])
+    one(conn, "select public.fn_delete_workflow_schedule(%s::uuid)", request.path_params["id"])
     return done("Deleted.", go="/" if form.get("go") == "observe" else None)
 
 
@@ -167,7 +167,7 @@ def decide(request: Request, conn: Connection, form: Form) -> Response:
 
 def cancel(request: Request, conn: Connection, form: Form) -> Response:
     found = one(
-        conn, "select public.fn_cancel_workflow_run(%s) as is_done", request.path_params["id"]
+        conn, "select public.fn_cancel_workflow_run(%s::uuid) as is_done", request.path_params["id"]
     )
     return done("Cancelled." if found and found["is_done"] else "The run was over already.")
 
