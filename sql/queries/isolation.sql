@@ -141,6 +141,7 @@ select
   pg_catalog.format(
     'alter %s reset %s',
     case
+      when s.role_name = '' and s.setdatabase = 0 then 'role all'
       when s.role_name = '' then pg_catalog.format('database %I', pg_catalog.current_database())
       when s.setdatabase = 0 then pg_catalog.format('role %I', s.role_name)
       else pg_catalog.format('role %I in database %I', s.role_name, pg_catalog.current_database())
@@ -154,6 +155,11 @@ where
   pg_catalog.lower(s.name) = 'search_path' and s.value ~ '[^", ]+.*,[ "]*pg_catalog'
   or pg_catalog.lower(s.name) = 'session_replication_role' and s.value <> 'origin'
   or pg_catalog.lower(s.name) = 'row_security' and s.role_name in ('lf_sql_owner', 'lf_sql_engine')
+  -- Of everybody: queries that row security applies to are then errors, each tick of pg_cron's among them.
+  or pg_catalog.lower(s.name) = 'row_security' and s.role_name = ''
+  and pg_catalog.lower(s.value) not in ('on', 'true', 'yes', '1')
+  -- Whoever is not the role that he logged in as acts for somebody else, and code of that role may be him again.
+  or pg_catalog.lower(s.name) = 'role' and s.role_name = ''
   or s.name ~* '^request[.]jwt'
 
 union all

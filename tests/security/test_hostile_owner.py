@@ -11,7 +11,7 @@ from lf_sql import bundle, export, extension, preflight
 from lf_sql import db as product_db
 from tests.security.planted import EVIL, calls, evil_in
 from tests.support.cli import lf_sql, refused, succeeded
-from tests.support.database import Database
+from tests.support.database import Database, connect
 
 USER = "00000000-0000-4000-8000-000000000001"
 COMMANDS = (
@@ -116,6 +116,37 @@ def test_what_a_stranger_has_in_his_hands(what: str, evil_later: Database) -> No
     for command in COMMANDS:
         refused(lf_sql(*command, dsn=evil_later.dsn), what, "reads and calls nothing here")
         assert calls(evil_later) == 0, command
+
+
+def test_the_owner_of_the_database_says_whom_a_session_acts_as(empty_db: Database) -> None:
+    """`set role` at the database: all is his that is the connected role's, and his code may be who logged in again."""
+    with evil_in(empty_db) as evil:
+        empty_db.execute(
+            f'alter database "{empty_db.dbname}" owner to {EVIL}; grant all on schema public to {EVIL}'
+        )
+        written = scripts(empty_db.dsn)
+        succeeded(lf_sql("install", dsn=evil.dsn))
+        evil.execute(
+            "drop function lenses.fn_next_wake(integer); "
+            "create function lenses.fn_next_wake(p_lookahead_ms integer) returns integer "
+            "language sql as 'select evil.trap()'; create trigger aa before update on lf_sql.installs "
+            "for each row execute function pg_catalog.suppress_redundant_updates_trigger()"
+        )
+        empty_db.execute(f'alter database "{empty_db.dbname}" set role = {EVIL}')
+        for command in COMMANDS:
+            refused(lf_sql(*command, dsn=empty_db.dsn), "setting role of the database", EVIL)
+        for name, text in written.items():
+            with (
+                connect(empty_db.dsn) as psql,
+                pytest.raises(psycopg.errors.InsufficientPrivilege, match="setting role"),
+            ):
+                psql.execute(f"begin;\n{text}" if name == "extension" else text)
+        product_db.connect(evil.dsn).close()
+        trusting = {"LF_SQL_OWNER": EVIL}
+        said = lf_sql("verify", dsn=empty_db.dsn, env=trusting).stdout
+        assert f"role of the database\tis {EVIL}" in said
+        empty_db.execute(f'alter database "{empty_db.dbname}" reset role')
+        assert calls(empty_db) == 0
 
 
 def test_without_the_question_his_code_runs(
