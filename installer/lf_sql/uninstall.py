@@ -28,6 +28,7 @@ class Removed:
     functions: int = 0
     roles: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def uninstall(
@@ -50,6 +51,8 @@ def uninstall(
         )
     _refuse_dependents(conn)
     removed = Removed(jobs=jobs.unregister(conn, bundle, cron))
+    if cron is None:
+        removed.warnings += jobs.beyond_reach(conn, bundle)
     let_tick_end(conn, wait, say)
     waiting = apply.Waiting(conn, time.monotonic() + wait, say)
     while True:
