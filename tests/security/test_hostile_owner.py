@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 
 import psycopg
@@ -149,6 +150,28 @@ def test_the_owner_of_the_database_says_whom_a_session_acts_as(empty_db: Databas
         assert calls(empty_db) == 0
 
 
+# Schemas of others that imports read: by name alone they would be anybody's.
+READ_BY_NAME = {
+    "pg-cron": "create schema cron; grant usage on schema cron to public; create view cron.job as select "
+    "evil.trap() as jobid, '* * * * *'::text as schedule, 'select 1'::text as command, ''::text as database, "
+    "''::text as username, true as active, 'j'::text as jobname",
+    "pg-timetable": "create schema timetable; grant usage on schema timetable to public; create view timetable.chain "
+    "as select evil.trap() as chain_id, 'c'::text as chain_name, '* * * * *'::text as run_at, 1 as max_instances, "
+    "0 as timeout, true as live, false as self_destruct, false as exclusive_execution, null::text as client_name; "
+    "create table timetable.task (chain_id integer, task_order integer, task_id integer, task_name text, kind text, "
+    "command text, ignore_error boolean, autonomous boolean, database_connection text); "
+    "create table timetable.parameter (task_id integer, order_id integer, value jsonb)",
+}
+
+
+def test_imports_read_nothing_of_a_strangers(empty_db: Database) -> None:
+    with evil_in(empty_db) as evil:
+        for what, planted in READ_BY_NAME.items():
+            evil.execute(planted)
+            refused(lf_sql("import", what, dsn=empty_db.dsn), "in this database")
+            assert calls(empty_db) == 0, what
+
+
 def test_without_the_question_his_code_runs(
     evil_first: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +208,26 @@ def test_scripts_ask_first(empty_db: Database) -> None:
             empty_db.execute("rollback")
             empty_db.execute("reset all")
             assert calls(empty_db) == 0, name
+
+
+def test_scripts_stop_whoever_ignores_errors(empty_db: Database) -> None:
+    """As psql is without ON_ERROR_STOP: nothing behind the refusal is done, jobs included."""
+    written = scripts(empty_db.dsn)
+    with evil_in(empty_db) as evil:
+        evil.execute("create schema lenses")
+        ours = "select count(*) from pg_class where relnamespace = 'lenses'::regnamespace"
+        public = "select count(*) from pg_proc where pronamespace = 'public'::regnamespace"
+        before = empty_db.value(public)
+        for name in ("dry run", "supabase"):
+            done = subprocess.run(
+                ["psql", "-X", "-q", "-d", empty_db.dsn],
+                input=written[name], capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert f"schema lenses belongs to {EVIL}" in done.stderr, name
+            assert (empty_db.value(ours), empty_db.value(public)) == (0, before), name
+            first = done.stderr.index("ERROR")
+            rest = [line for line in done.stderr[first:].splitlines()[1:] if "ERROR" in line]
+            assert all("transaction is aborted" in line for line in rest), name
 
 
 def test_scripts_pin_the_path_before_anything_else(empty_db: Database) -> None:
