@@ -197,5 +197,20 @@ from (
   from pg_catalog.pg_rewrite as u
   inner join relations as c on u.ev_class = c.oid
   where u.rulename <> '_RETURN'
+
+  union all
+
+  -- What it does on delete or update is done as whoever deletes, triggers of the stranger's table included.
+  select
+    8,
+    pg_catalog.format('foreign key %s on %s', f.conname, f.conrelid::pg_catalog.regclass),
+    pg_catalog.format('is of %s and refers to %s', s.rolname, c.name),
+    s.rolname::text,
+    pg_catalog.format('alter table %s drop constraint %I', f.conrelid::pg_catalog.regclass, f.conname)
+  from pg_catalog.pg_constraint as f
+  inner join relations as c on f.confrelid = c.oid
+  inner join pg_catalog.pg_class as t on f.conrelid = t.oid
+  inner join strangers as s on t.relowner = s.oid
+  where f.contype = 'f'
 ) as w
 order by w.rank, w.what;
