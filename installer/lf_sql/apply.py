@@ -181,8 +181,8 @@ def is_transient(error: psycopg.Error) -> bool:
 
 
 def _prepare(conn: Connection, bundle: Bundle, to_write: bool = True) -> Outcome:
+    facts = db.facts(conn)  # first: what comes after the question is not read
     preflight.check(conn)
-    facts = db.facts(conn)
     if to_write:
         check_rights(facts)
         preflight.check_roles(conn)

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 
 from lf_sql import bundle as bundles
-from lf_sql import cron_extension, cron_troubles, db, roles
+from lf_sql import cron_extension, cron_troubles, db, preflight, roles
 from lf_sql.bundle import Bundle, Job
 from lf_sql.compare import Finding
 from lf_sql.cron_extension import suffixed
@@ -108,6 +108,7 @@ class Cron:
         name = suffixed(job.name, self.database)
         if job.place != "elsewhere":
             return Wanted(job.name, name, job.schedule, job.command, self.database)
+        preflight.check(self.ours)  # behind the question what is there
         row = self.ours.execute(
             "select s.ticks_retention::text as retention from lenses.dispatch_settings as s"
         ).fetchone()

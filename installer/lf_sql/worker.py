@@ -78,6 +78,7 @@ class Worker:
         self._leaderless = 0  # looks at the lock in a row that found no worker that leads
         self._squatter: str | None = None  # the role that holds it then
         self._is_frozen = False
+        self._schema: int | None = None  # the oid of lenses when it was last asked whose it is
         self._beat_at = 0.0
         self._failures = 0
         self._outage = Outage(say)
@@ -95,8 +96,8 @@ class Worker:
                     conn = first_connection(self._connect, self._outage, self._stop, PATIENCE)
                     is_met = True
                 with conn:
+                    db.require_installed(conn)
                     if not is_known:
-                        db.require_installed(conn)
                         refuse_pooler(self._connect)
                         is_known = True
                     self._serve(conn)
@@ -133,6 +134,7 @@ class Worker:
                     if conn.closed or conn.broken or ends_session(error):
                         raise  # the session is of no use; the lock goes with it
                     self._endure(error)
+                    self._schema = None
                 else:
                     self._served()
                     self._stop.wait(wake)
@@ -142,9 +144,20 @@ class Worker:
 
     def _act(self, conn: Connection, pid: int) -> float:
         """A tick, or a look at who leads; the seconds until the next."""
+        self._ask_whose(conn)
         if not self._has_lock and not self._try_to_lead(conn):
             return STANDBY_POLL
         return self._tick_and_ask(conn, pid)
+
+    def _ask_whose(self, conn: Connection) -> None:
+        """After any error, and where the schema is another one: somebody else's is not called."""
+        row = conn.execute(
+            "select n.oid from pg_catalog.pg_namespace as n where n.nspname = 'lenses'"
+        ).fetchone()
+        found = row["oid"] if row else None
+        if found is None or found != self._schema:
+            db.ask_again(conn)
+            self._schema = found
 
     def _try_to_lead(self, conn: Connection) -> bool:
         """Whether to tick: with the lock, or while who holds it is no worker that leads."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
 
-from lf_sql import bundle, export, extension, preflight
+from lf_sql import apply, bundle, export, extension, preflight
 from lf_sql import db as product_db
+from lf_sql.errors import LfSqlError, Refusal
 from tests.security.planted import EVIL, calls, evil_in
 from tests.support.cli import lf_sql, refused, succeeded
 from tests.support.database import Database, connect
+from tests.support.processes import running
 
 USER = "00000000-0000-4000-8000-000000000001"
 COMMANDS = (
@@ -86,6 +89,8 @@ GIVEN_AWAY = {
     "trigger aa on lensers.profiles": "create function evil.tg() returns trigger language plpgsql as "
     f"$$ begin perform evil.trap(); return new; end $$; alter function evil.tg() owner to {EVIL}; "
     "create trigger aa before insert or update on lensers.profiles for each row execute function evil.tg()",
+    "foreign key fk_profile_fkey on evil.fk": "create table evil.fk (profile uuid references lensers.profiles (id) "
+    f"on delete cascade); alter table evil.fk owner to {EVIL}",
     "rule aa on lenses.workflows": "create rule aa as on insert to lenses.workflows do also select evil.trap()",
 }  # fmt: skip
 
@@ -170,6 +175,41 @@ def test_imports_read_nothing_of_a_strangers(empty_db: Database) -> None:
             evil.execute(planted)
             refused(lf_sql("import", what, dsn=empty_db.dsn), "in this database")
             assert calls(empty_db) == 0, what
+
+
+def test_what_came_after_the_question_is_not_read(
+    empty_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = product_db.facts
+    with evil_in(empty_db) as evil, product_db.connect(empty_db.dsn) as conn:
+
+        def late(conn: product_db.Connection) -> dict[str, Any]:
+            evil.execute(BEFORE_US)
+            return facts(conn)
+
+        monkeypatch.setattr(product_db, "facts", late)
+        with pytest.raises(Refusal, match=f"schema agents belongs to {EVIL}"):
+            apply.prepare(conn, bundle.load())
+        with pytest.raises(LfSqlError, match="not installed"):
+            product_db.require_installed(conn)
+        assert calls(empty_db) == 0
+
+
+def test_a_worker_that_is_kept(db: Database) -> None:
+    """lf-sql goes, and somebody else's comes in its place, between two ticks."""
+    with evil_in(db), running(db.dsn, "worker") as worker:
+        worker.says("leading")
+        db.execute(
+            "begin; alter schema lenses rename to gone; create schema lenses; "
+            "grant usage on schema lenses to public; "
+            "create function lenses.fn_tick_begin(text, integer) returns bigint language sql as 'select evil.trap()::bigint'; "
+            "create function lenses.fn_worker_heartbeat(text, text, integer, boolean, text) returns void language sql "
+            "as 'select evil.trap()'; create function lenses.fn_remove_worker(text) returns void language sql "
+            f"as 'select evil.trap()'; alter schema lenses owner to {EVIL}; commit"
+        )
+        worker.says(f"schema lenses belongs to {EVIL}")
+        assert calls(db) == 0
+        db.execute("drop schema lenses cascade; alter schema gone rename to lenses")
 
 
 def test_without_the_question_his_code_runs(
