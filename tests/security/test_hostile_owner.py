@@ -11,11 +11,14 @@ import pytest
 
 from lf_sql import apply, bundle, export, extension, preflight
 from lf_sql import db as product_db
+from lf_sql.console.database import Database as Console
+from lf_sql.console.database import DatabaseGoneError
 from lf_sql.errors import LfSqlError, Refusal
 from tests.security.planted import EVIL, calls, evil_in
 from tests.support.cli import lf_sql, refused, succeeded
 from tests.support.database import Database, connect
 from tests.support.processes import running
+from tests.support.tenants import ALICE
 
 USER = "00000000-0000-4000-8000-000000000001"
 COMMANDS = (
@@ -210,6 +213,32 @@ def test_a_worker_that_is_kept(db: Database) -> None:
         worker.says(f"schema lenses belongs to {EVIL}")
         assert calls(db) == 0
         db.execute("drop schema lenses cascade; alter schema gone rename to lenses")
+
+
+def test_a_console_that_is_kept(own_two_tenants: Database) -> None:
+    """A better match for a function of ours, made when the console's sessions are open."""
+    console = Console(own_two_tenants.dsn, ALICE.user)
+    with evil_in(own_two_tenants):
+        lint = "select public.fn_preview_schedule_ticks(%s, 3, '366 days')"
+        with console.reading() as conn:
+            conn.execute(lint, [str(ALICE.schedule)])
+        own_two_tenants.execute(
+            "create function public.fn_preview_schedule_ticks(text, smallint, interval) returns integer "
+            "language sql as 'select evil.trap()'; alter function "
+            f"public.fn_preview_schedule_ticks(text, smallint, interval) owner to {EVIL}"
+        )
+        with (
+            pytest.raises(DatabaseGoneError, match=f"belongs to {EVIL}"),
+            console.reading() as conn,
+        ):
+            conn.execute(lint, [str(ALICE.schedule)])
+        assert calls(own_two_tenants) == 0
+        own_two_tenants.execute(
+            "drop function public.fn_preview_schedule_ticks(text, smallint, interval)"
+        )
+        with console.reading() as conn:
+            conn.execute(lint, [str(ALICE.schedule)])
+    console.close()
 
 
 def test_without_the_question_his_code_runs(
