@@ -43,8 +43,9 @@ def verify(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> 
         findings += _invariants(conn)
         findings += _misplaced(conn)
         findings += preflight.findings(conn)
+        members = preflight.owners_members(conn)
     notes = [trouble.problem for trouble in driver.troubles]
-    return Report(plan, driver, findings, roles.weaker(plan.role_map), notes)
+    return Report(plan, driver, findings, [*roles.weaker(plan.role_map), *members], notes)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,16 @@
 -- What undoes the isolation of tenants from outside our schemas: attributes and members of roles, default privileges,
 -- settings of roles and of the database, event triggers. A row each, from the system catalogues alone, with the statement
 -- that mends it. is_fatal: nothing is installed beside it. role_name: who gains by it, where it is one role.
--- Members of the owner roles may be superusers, roles that may make roles (who could join them anyway), and the role
--- that is connected.
+-- Members of the owner roles may be superusers, before PostgreSQL 16 roles that may make roles (who could join them
+-- anyway), and the role that is connected.
 with roles as (
   select
     r.oid,
     r.rolname::text as name,
     r.rolname in ('lf_sql_owner', 'lf_sql_engine') as is_owner,
-    r.rolsuper or r.rolcreaterole or r.rolname = current_user as is_trusted,
+    r.rolsuper
+    or r.rolcreaterole and pg_catalog.current_setting('server_version_num')::integer < 160000
+    or r.rolname = current_user as is_trusted,
     pg_catalog.array_remove(array[
       case when r.rolsuper then 'superuser' end,
       case when r.rolbypassrls and r.rolname <> 'service_role' then 'bypassrls' end,

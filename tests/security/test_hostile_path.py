@@ -257,6 +257,21 @@ def test_options_of_the_user_stay(db: Database) -> None:
         ]
 
 
+def test_settings_of_the_database_that_break_reading(db: Database) -> None:
+    """Commands pin them; pg_cron's jobs cannot, and so verify names the one that stops them."""
+    db.execute(
+        f"alter database \"{db.dbname}\" set datestyle = 'SQL, DMY'; "
+        f'alter database "{db.dbname}" set row_security = off'
+    )
+    succeeded(lf_sql("status", dsn=db.dsn))
+    succeeded(lf_sql("schedule", "list", dsn=db.dsn))
+    said = lf_sql("verify", dsn=db.dsn).stdout
+    assert "row_security of the database\tis off" in said
+    with product_db.connect(db.dsn) as conn:
+        assert conn.execute("show datestyle").fetchall() == [{"DateStyle": "ISO, YMD"}]
+        assert conn.execute("show row_security").fetchall() == [{"row_security": "on"}]
+
+
 def test_there_is_one_way_to_connect() -> None:
     """Every connection of the program is made in db.py, which pins it; the demo's server only asks whether it is up,
     and a tenant's statements run on a connection of their own, in the search path of their role."""
