@@ -18,6 +18,8 @@ from lf_sql.db import Connection
 from lf_sql.errors import CannotConnect, LfSqlError, Stopped
 from lf_sql.trouble import ends_session, is_read_only, kind_of
 
+# What was ours is not there: a new session asks whose it is before it calls what may come next.
+GONE = {"3F000", "42P01", "42883"}
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0  # seconds
 START = "start"
 
@@ -142,6 +144,15 @@ class Link:
         self._lock = threading.Lock()
         self._conn: Connection | None = None
 
+    def _session(self) -> Connection:
+        conn = self._make()
+        try:
+            db.require_installed(conn)
+        except BaseException:
+            conn.close()
+            raise
+        return conn
+
     def once(
         self, query: str, params: Sequence[Any] = (), who: str | None = None
     ) -> list[dict[str, Any]]:
@@ -152,10 +163,11 @@ class Link:
         with self._lock:
             try:
                 if self._conn is None:
-                    self._conn = self._make()
+                    self._conn = self._session()
                 rows = self._conn.execute(query.encode(), params).fetchall()
             except (psycopg.Error, LfSqlError) as error:
-                if self._conn is not None and (self._conn.broken or ends_session(error)):
+                is_gone = isinstance(error, psycopg.Error) and error.sqlstate in GONE
+                if self._conn is not None and (self._conn.broken or ends_session(error) or is_gone):
                     self._conn.close()
                     self._conn = None
                 if kind_of(error) == "server":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from lf_sql import db as product_db
 from lf_sql.console.database import Database as Console
 from lf_sql.console.database import DatabaseGoneError
 from lf_sql.errors import LfSqlError, Refusal
+from lf_sql.link import Link, Outage
 from tests.security.planted import EVIL, calls, evil_in
 from tests.support.cli import lf_sql, refused, succeeded
 from tests.support.database import Database, connect
@@ -215,6 +217,30 @@ def test_a_worker_that_is_kept(db: Database) -> None:
         db.execute("drop schema lenses cascade; alter schema gone rename to lenses")
 
 
+def test_an_executor_that_is_kept(db: Database) -> None:
+    """After it has found nothing of lf-sql's, it asks before it calls what came since."""
+    call = "select lenses.fn_next_wake(%s::integer) as wake"
+    outage = Outage(lambda line: None)
+    link = Link("work", lambda: product_db.connect(db.dsn), outage, threading.Event())
+    with evil_in(db):
+        link.once(call, [1000])
+        db.execute("alter schema lenses rename to gone")
+        with pytest.raises(psycopg.errors.InvalidSchemaName):
+            link.once(call, [1000])
+        with pytest.raises(LfSqlError, match="not installed"):
+            link.once(call, [1000])
+        db.execute(
+            "create schema lenses; grant usage on schema lenses to public; create function "
+            "lenses.fn_next_wake(integer) returns integer language sql as 'select evil.trap()'; "
+            f"alter schema lenses owner to {EVIL}"
+        )
+        with pytest.raises(Refusal, match=f"schema lenses belongs to {EVIL}"):
+            link.once(call, [1000])
+        assert calls(db) == 0
+        link.close()
+        db.execute("drop schema lenses cascade; alter schema gone rename to lenses")
+
+
 def test_a_console_that_is_kept(own_two_tenants: Database) -> None:
     """A better match for a function of ours, made when the console's sessions are open."""
     console = Console(own_two_tenants.dsn, ALICE.user)
@@ -297,6 +323,20 @@ def test_scripts_stop_whoever_ignores_errors(empty_db: Database) -> None:
             first = done.stderr.index("ERROR")
             rest = [line for line in done.stderr[first:].splitlines()[1:] if "ERROR" in line]
             assert all("transaction is aborted" in line for line in rest), name
+
+
+def test_scripts_hold_the_names_that_they_ask_for(empty_db: Database) -> None:
+    """Nothing comes between their question and the rest of them."""
+    written = scripts(empty_db.dsn)
+    with evil_in(empty_db) as evil:
+        evil.execute("set lock_timeout = '1ms'")
+        for name, text in written.items():
+            head = text[: text.index("$strangers$;") + len("$strangers$;")]
+            empty_db.execute(f"begin;\n{head}" if name == "extension" else head)
+            for schema in bundle.OWN_SCHEMAS:
+                with pytest.raises(psycopg.errors.LockNotAvailable):
+                    evil.execute(f"create schema {schema}")
+            empty_db.execute("rollback")
 
 
 def test_scripts_pin_the_path_before_anything_else(empty_db: Database) -> None:
