@@ -16,6 +16,7 @@ from lf_sql.cli.schedule.look import ID, wall
 from lf_sql.db import Connection
 from lf_sql.given import Duration, Instant, Json, complete
 from lf_sql.lookup import Found
+from lf_sql.policies import DEFAULTS, own
 from lf_sql.tenant import as_owner_of, call, find, installed, one
 
 COLUMNS = (  # of the RPC, given as they are
@@ -139,7 +140,7 @@ def update(schedule: str, **given: Any) -> None:
         old = one(
             conn, "select s.* from lenses.workflow_schedules as s where s.id = %s", [found.id]
         )
-        base = {name: old[name] for name in ("queue_policy", "retry_policy", "approval_policy")}
+        base = {name: own(old, name) or {} for name in DEFAULTS}
         patch |= columns(given, base)
         patch |= links(conn, given, found)
         if given["is_active"] is not None:

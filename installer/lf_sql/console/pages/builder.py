@@ -17,6 +17,7 @@ from lf_sql.console.handlers import Form, asks, reads, writes
 from lf_sql.console.render import done, page
 from lf_sql.console.zones import known_zones
 from lf_sql.db import Connection
+from lf_sql.policies import own
 
 FREQUENCIES = ("hourly", "daily", "weekly", "monthly")
 UNITS = {"minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
@@ -77,10 +78,10 @@ BLANK: dict[str, Any] = {
     "unit": "minutes",
     "timezone": "",
     "requires_approval": True,
-    "queue": {"mode": "parallel"},
+    "queue": {},
     "calendar_id": None,
     "assignee": "",
-    "jitter_ms": 0,
+    "jitter_ms": "",
     "inputs": "{}",
     "is_active": True,
 }
@@ -95,7 +96,7 @@ def _values(row: dict[str, Any]) -> dict[str, Any]:
         "description": row["description"] or "",
         "timezone": row["timezone"],
         "requires_approval": row["approval_policy"].get("requiresApproval", True),
-        "queue": row["queue_policy"],
+        "queue": own(row, "queue_policy") or {},
         "calendar_id": str(row["calendar_id"]) if row["calendar_id"] else None,
         "assignee": f"{row['assignee_type']}:{row['assignee_id']}" if row["assignee_id"] else "",
         "jitter_ms": row["jitter_ms"],
@@ -201,7 +202,7 @@ def preview(request: Request, conn: Connection, form: Form) -> Response:
 
 def _settings(conn: Connection, form: Form, before: dict[str, Any]) -> dict[str, Any]:
     """The columns that the form speaks of, as a patch; what it does not know stays as it was."""
-    queue = dict(before.get("queue_policy") or {"mode": "parallel"})
+    queue = dict((own(before, "queue_policy") if before else None) or {})
     for key, name in QUEUE_FIELDS.items():
         queue.pop(key, None)
         if value := form.text(name):
@@ -213,11 +214,11 @@ def _settings(conn: Connection, form: Form, before: dict[str, Any]) -> dict[str,
     patch: dict[str, Any] = {
         "description": form.text("description"),
         "approval_policy": approval,
-        "queue_policy": queue,
+        "queue_policy": queue or None,
         "calendar_id": form.text("calendar_id"),
         "assignee_type": kind or "agent",
         "assignee_id": assignee or None,
-        "jitter_ms": _number(form.get("jitter_ms")) or 0,
+        "jitter_ms": _number(form.get("jitter_ms")),
         "inputs_template": inputs["inputs_template"] if inputs else {},
     }
     if form.get("mode") == "every":
@@ -236,7 +237,7 @@ def save(request: Request, conn: Connection, form: Form) -> Response:
     if schedule_id is not None:
         before = one(
             conn,
-            "select s.approval_policy, s.queue_policy "
+            "select s.approval_policy, s.queue_policy, s.explicit_defaults "
             "from lenses.workflow_schedules as s where s.id = %s",
             schedule_id,
         )

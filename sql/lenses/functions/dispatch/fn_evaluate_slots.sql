@@ -71,10 +71,14 @@ begin
           pg_column_compression(coalesce(r.inputs_rotation, r.inputs_template))
           when 'pglz' then 90 when 'lz4' then 255 else 1 end as inputs_bytes,
         coalesce(r.on_overlap, case
-          when r.queue_policy ->> 'mode' = 'serial'
+          when r.max_in_flight = 1
             and coalesce(r.missed_override, r.on_missed, v_settings.default_on_missed)
               in ('backfill', 'spread')
-            then 'queue' else v_settings.default_on_overlap end) as on_overlap,
+            then case lenses.fn_merge_policies(
+              jsonb_build_object('queue_policy', r.queue_policy), r.explicit_defaults,
+              r.workflow_assignment_id) #>> '{queue_policy,mode}'
+              when 'serial' then 'queue' else v_settings.default_on_overlap end
+          else v_settings.default_on_overlap end) as on_overlap,
         case when c.slot is not null then nullif(r.pre_dispatch_condition, '{}') end as condition
       from lenses.workflow_schedules as r where r.id = c.schedule_id offset 0
     ) as s

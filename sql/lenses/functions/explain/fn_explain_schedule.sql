@@ -151,10 +151,11 @@ begin
       'is_active', v_schedule.is_active, 'paused_at', v_schedule.paused_at,
       'paused_until', v_schedule.paused_until, 'note', v_schedule.pause_note),
     'guards', v_guards,
+    'policies', lenses.fn_effective_policies(v_schedule),
     'ledger', v_ledger,
     'slot_before', lenses.fn_previous_slot(v_schedule, v_at),
     'slot_after', v_next);
 end;
 $$;
 
-comment on function lenses.fn_explain_schedule(uuid, timestamptz) is 'Why a schedule fires, fired or does not in the minute of p_at, as jsonb: verdict (fired, skipped, failed, waiting, moved, no_slot, outside_window, before_creation, disabled, paused, not_recorded, finished, would_wait, would_skip, fires), because (one sentence), rule (type, expression, timezone, wall_time, is_slot and for cron each field with wants, value, is_met), clock_change within a day, moved_from, moved_to, window, pause, guards as they stand now, ledger (what was recorded), slot_before and slot_after. NULL for an unknown schedule. 22023: p_at is no instant of the years 1970 to 9999.';
+comment on function lenses.fn_explain_schedule(uuid, timestamptz) is 'Why a schedule fires, fired or does not in the minute of p_at, as jsonb: verdict (fired, skipped, failed, waiting, moved, no_slot, outside_window, before_creation, disabled, paused, not_recorded, finished, would_wait, would_skip, fires), because (one sentence), rule (type, expression, timezone, wall_time, is_slot and for cron each field with wants, value, is_met), clock_change within a day, moved_from, moved_to, window, pause, guards as they stand now, policies as they hold now, ledger (what was recorded), slot_before and slot_after. NULL for an unknown schedule. 22023: p_at is no instant of the years 1970 to 9999.';

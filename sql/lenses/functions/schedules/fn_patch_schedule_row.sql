@@ -108,6 +108,9 @@ begin
     end case;
   end loop;
 
+  p_row.explicit_defaults := p_row.explicit_defaults || array(
+    select k.key from jsonb_object_keys(p_patch) as k (key) where right(k.key, 7) = '_policy');
+
   -- one of the three alone decides the type, and the others are gone
   v_key := case
     when p_patch ? 'schedule_type' and p_patch -> 'schedule_type' <> 'null'

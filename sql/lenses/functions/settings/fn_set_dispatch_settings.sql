@@ -14,6 +14,7 @@ declare
     "batch_size": {"type": "integer", "min": 1, "max": 10000},
     "missed_grace": {"type": "text"},
     "max_catchup_per_tick": {"type": "integer", "min": 1, "max": 10000},
+    "default_queue_mode": {"type": "word", "values": ["parallel", "serial"]},
     "default_on_overlap": {"type": "word", "values": ["skip", "queue", "replace"]},
     "default_on_missed": {"type": "word", "values": ["skip", "run_once", "backfill", "spread"]},
     "default_jitter_ms": {"type": "integer", "min": 0, "max": 86400000},
@@ -56,6 +57,7 @@ begin
     max_catchup_per_tick = coalesce(
       (p_patch -> 'max_catchup_per_tick')::integer, d.max_catchup_per_tick
     ),
+    default_queue_mode = coalesce(p_patch ->> 'default_queue_mode', d.default_queue_mode),
     default_on_overlap = coalesce(p_patch ->> 'default_on_overlap', d.default_on_overlap),
     default_on_missed = coalesce(p_patch ->> 'default_on_missed', d.default_on_missed),
     default_jitter_ms = coalesce((p_patch -> 'default_jitter_ms')::integer, d.default_jitter_ms),
@@ -91,8 +93,8 @@ $$;
 
 comment on function lenses.fn_set_dispatch_settings(jsonb) is
   'Changes the named columns of lenses.dispatch_settings and returns the row: batch_size, '
-  'missed_grace ("2 minutes"), max_catchup_per_tick, default_on_overlap, default_on_missed, '
-  'default_jitter_ms (ms), retention (at least 31 days), ticks_retention, '
+  'missed_grace ("2 minutes"), max_catchup_per_tick, default_queue_mode (parallel, serial), '
+  'default_on_overlap, default_on_missed, default_jitter_ms (ms), retention (at least 31 days), ticks_retention, '
   'is_frozen, frozen_reason, and the quotas, of which null is none: max_schedules_per_lenser, '
   'max_gateway_crons_per_lenser, max_pending_runs_per_lenser, max_template_bytes_per_lenser. '
   '22023: unknown key (the nearest is named), wrong type, out of range.';

@@ -51,11 +51,8 @@ begin
     raise exception 'policies must be an object, not %', left(new.policies::text, 60)
       using errcode = '22023';
   end if;
-  new.policies := jsonb_build_object(
-    'approval_policy', coalesce(v_schedule.approval_policy, '{"requiresApproval": true}'),
-    'retry_policy', coalesce(v_schedule.retry_policy, '{"maxRetries": 1}'),
-    'failure_policy', coalesce(v_schedule.failure_policy, '{"mode": "isolate"}'),
-    'queue_policy', coalesce(v_schedule.queue_policy, '{"mode": "parallel"}'),
+  new.policies := case when v_schedule.id is null then lenses.fn_default_policies()
+    else lenses.fn_effective_policies(v_schedule) end || jsonb_build_object(
     'limits', coalesce((
       select jsonb_strip_nulls(
         jsonb_build_object('spending_limit_credits', b.spending_limit_credits))

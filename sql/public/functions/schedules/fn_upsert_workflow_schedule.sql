@@ -12,10 +12,10 @@ create or replace function public.fn_upsert_workflow_schedule(
   p_assignee_type text default 'agent',
   p_assignee_id uuid default null,
   p_workflow_assignment_id uuid default null,
-  p_approval_policy jsonb default '{"requiresApproval":true}',
-  p_retry_policy jsonb default '{"maxRetries":1}',
-  p_failure_policy jsonb default '{"mode":"isolate"}',
-  p_queue_policy jsonb default '{"mode":"parallel"}',
+  p_approval_policy jsonb default null,
+  p_retry_policy jsonb default null,
+  p_failure_policy jsonb default null,
+  p_queue_policy jsonb default null,
   p_description text default null,
   p_schedule_type text default null,
   p_interval_ms bigint default null,
@@ -91,6 +91,8 @@ begin
     v_row.retry_policy := p_retry_policy;
     v_row.failure_policy := p_failure_policy;
     v_row.queue_policy := p_queue_policy;
+    v_row.explicit_defaults := array[
+      'approval_policy', 'retry_policy', 'failure_policy', 'queue_policy'];
     v_row.inputs_template := p_inputs_template;
     v_row.inputs_rotation := p_inputs_rotation;
     v_row.calendar_id := p_calendar_id;
