@@ -158,8 +158,13 @@ grant execute on function
   public.fn_gateway_cron_run(uuid, jsonb),
   public.fn_gateway_cron_remove(uuid),
   public.fn_get_gateway_cron_runs(uuid, int),
-  public.fn_schedule_load(text)
+  public.fn_schedule_load(text),
+  public.fn_preview_days(date, integer, uuid)
 to authenticated;
+grant execute on function
+  public.fn_schedule_load(text),
+  public.fn_preview_days(date, integer, uuid)
+to service_role;
 
 -- Health and the worker: operators and the process lf-sql worker; a tenant sees his own schedules' health.
 

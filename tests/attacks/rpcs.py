@@ -68,6 +68,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "fn_run_workflow_schedule_now": {"p_schedule_id": ":schedule", "p_inputs": '{"a":1}'},
     "fn_schedule_health": {},
     "fn_schedule_load": {},
+    "fn_preview_days": {"p_schedule_id": ":schedule"},
     "fn_set_project": {"p_project": "shop", "p_schedule_ids": "{:schedule}"},
     "fn_set_schedule_calendar": {"p_schedule_id": ":schedule", "p_calendar_id": ":spare_calendar"},
     "fn_set_schedule_condition": {

@@ -101,9 +101,7 @@ def test_a_default_that_is_spelled_out_is_the_schedules_own(house: House, how: s
 @pytest.mark.parametrize("how", ["upsert", "patch"])
 def test_what_is_cleared_is_left_out_again(house: House, how: str) -> None:
     own = assignment(house, queue={"mode": "serial"})
-    schedule = house.make_schedule(
-        workflow_assignment_id=own, queue_policy={"mode": "parallel"}
-    )
+    schedule = house.make_schedule(workflow_assignment_id=own, queue_policy={"mode": "parallel"})
     assert house.schedule(schedule).max_in_flight is None
     with acting(house.db, house.tenant, "authenticated") as conn:
         if how == "upsert":
@@ -187,9 +185,7 @@ def test_a_contradiction_of_both_is_refused_where_it_is_spelled_out(house: House
     fallback = assignment(
         house, failure={"mode": "fallback", "fallbackAssigneeId": str(house.make_agent())}
     )
-    schedule = house.make_schedule(
-        workflow_assignment_id=fallback, failure_policy={"mode": "halt"}
-    )
+    schedule = house.make_schedule(workflow_assignment_id=fallback, failure_policy={"mode": "halt"})
     assert policies_of_the_next_run(house, schedule)["failure_policy"] == {"mode": "halt"}
 
 
@@ -200,9 +196,7 @@ def test_the_servers_default_mode(house: House) -> None:
     by_assignment = house.make_schedule(
         "* * * * *", workflow_assignment_id=assignment(house, queue={"mode": "parallel"})
     )
-    by_empty_assignment = house.make_schedule(
-        "* * * * *", workflow_assignment_id=assignment(house)
-    )
+    by_empty_assignment = house.make_schedule("* * * * *", workflow_assignment_id=assignment(house))
     setting(house, default_queue_mode="serial")
     assert house.violations() == []
     later = house.make_schedule("* * * * *")
@@ -242,7 +236,9 @@ def test_the_other_defaults_hold_for_schedules_that_leave_the_key_out(house: Hou
 
 
 def test_what_a_restore_left_is_mended(house: House) -> None:
-    schedule = house.make_schedule(workflow_assignment_id=assignment(house, queue={"mode": "serial"}))
+    schedule = house.make_schedule(
+        workflow_assignment_id=assignment(house, queue={"mode": "serial"})
+    )
     with house.db.transaction():
         house.db.execute("set local session_replication_role = replica")
         house.db.execute("alter table lenses.workflow_schedules disable trigger user")

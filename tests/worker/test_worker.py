@@ -49,7 +49,8 @@ def test_a_slot_fires_at_its_own_second(db: Database, tenant: TENANT) -> None:
 
 
 def test_sigterm_ends_it_cleanly_and_takes_the_heartbeat_along(db: Database) -> None:
-    with running(db.dsn, "worker") as worker:
+    with running(db.dsn, "worker", env={"DEFAULT_JITTER_MS": "500"}) as worker:
+        worker.says("lf-sql settings set default_jitter_ms 500")
         worker.says("leading")
         assert len(leaders(db)) == 1
         assert worker.stop() == 0

@@ -43,8 +43,8 @@ SCHEDULE: Mapping[str, tuple[str, str]] = {
     "version": ("workflow_version", "integer"),
     "was": ("name", "text"),
 }
-# Columns that a left-out key sets to this; the others of the table to NULL, which of a policy is what
-# its assignment and the server say. jitter_ms is kept.
+# Columns that a left-out key sets to this; the others of the table to NULL, which of a policy is
+# what its assignment and the server say. jitter_ms is kept.
 DEFAULTS: Mapping[str, Any] = {
     "timezone": "UTC",
     "on_holiday": "skip",

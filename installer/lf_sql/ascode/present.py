@@ -24,7 +24,8 @@ SCHEDULE_COLUMNS = (
 )
 SCHEDULES = (
     f"select {', '.join(f's.{column}' for column in SCHEDULE_COLUMNS)}, "  # noqa: S608
-    "s.explicit_defaults, s.paused_at, s.project from lenses.workflow_schedules as s where s.trigger_id is null"
+    "s.explicit_defaults, s.paused_at, s.project "
+    "from lenses.workflow_schedules as s where s.trigger_id is null"
 )
 WORKFLOWS = """
 select

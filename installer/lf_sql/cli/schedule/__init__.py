@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.schedule import (
+    ahead,
     calendar,
     change,
     condition,
@@ -23,6 +24,7 @@ group = SuggestingGroup(
     "  lf-sql schedule health",
     commands=[
         *look.COMMANDS,
+        *ahead.COMMANDS,
         *define.COMMANDS,
         *change.COMMANDS,
         *recompute.COMMANDS,

@@ -1,4 +1,4 @@
-"""lf-sql schedule list, show, history, preview, explain, lint, describe."""
+"""lf-sql schedule list, show, history, explain, lint, describe."""
 
 from __future__ import annotations
 
@@ -111,52 +111,6 @@ def history(schedule: str, limit: int) -> None:
         "started_at completed_at result"
     )
     emit(rows, columns.split(), empty="no runs yet: lf-sql schedule preview shows what comes")
-
-
-@click.command(epilog="\b\nExample:\n  lf-sql schedule preview 3f2a --next 5 --tz America/New_York")
-@ID
-@click.option(
-    "--next", "n", type=click.IntRange(1, 200), default=10, show_default=True, help="How many."
-)
-@click.option("--tz", "viewer", help="The viewer's zone (yours).")
-@click.option(
-    "--days", type=click.IntRange(1, 36_600), default=31, show_default=True, help="How far ahead."
-)
-def preview(schedule: str, n: int, viewer: str | None, days: int) -> None:
-    """The next slots, each with the decision the tick would make, and why. Changes nothing."""
-    zone = viewer_zone(viewer)
-    with as_owner_of("schedule", schedule) as (conn, found):
-        row = one(
-            conn,
-            "select s.timezone, s.is_active from lenses.workflow_schedules as s where s.id = %s",
-            [found.id],
-        )
-        rows = conn.execute(
-            "select * from public.fn_preview_schedule_ticks(%s, %s, pg_catalog.make_interval("
-            "days => %s))",
-            [found.id, n, days],
-        ).fetchall()
-    if options().as_json:
-        emit(rows)
-        return
-    theirs = zone_or_none(row["timezone"])
-    emit(
-        [
-            {
-                "tick_at": r["tick_at"],
-                "in its zone": wall(r["tick_at"], theirs),
-                "in yours": wall(r["tick_at"], zone),
-                "decision": r["decision"],
-                "reason": r["reason"],
-                "inputs": r["inputs"],
-            }
-            for r in rows
-        ],
-        ["tick_at", "in its zone", "in yours", "decision", "reason", "inputs"],
-        empty=f"no slot in the next {days} days"
-        if row["is_active"]
-        else "it is not active: lf-sql schedule resume ID",
-    )
 
 
 EXPLAIN = (
@@ -276,4 +230,4 @@ def wall(at: datetime, zone: ZoneInfo | None) -> str:
     return at.strftime("%a %Y-%m-%d %H:%M %Z")
 
 
-COMMANDS = [list_, show, history, preview, explain, lint, describe]
+COMMANDS = [list_, show, history, explain, lint, describe]

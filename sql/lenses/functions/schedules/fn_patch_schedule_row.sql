@@ -57,8 +57,12 @@ begin
   if found then
     raise exception using errcode = '22023',
       message = format('%s: unknown key "%s"', p_where, left(v_key, 60))
-        || coalesce(format('; the nearest is "%s"', lenses.fn_nearest(v_key, v_known)), ''),
-      hint = format('Known keys: %s.', array_to_string(v_known, ', '));
+        || coalesce(format('; the nearest is "%s"',
+          case when lenses.fn_former_key_hint(v_key, null) is null
+            then lenses.fn_nearest(v_key, v_known) else 'queue_policy' end), ''),
+      hint = coalesce(
+        lenses.fn_former_key_hint(v_key, p_patch -> v_key),
+        format('Known keys: %s.', array_to_string(v_known, ', ')));
   end if;
   perform lenses.fn_check_policy(
     p_where,

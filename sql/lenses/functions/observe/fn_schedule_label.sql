@@ -1,0 +1,10 @@
+-- What people call a schedule: its name, else its description, else its workflow's title.
+create or replace function lenses.fn_schedule_label(p_name text, p_description text, p_title text)
+returns text
+language sql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(p_name, nullif(p_description, ''), p_title)
+$$;
