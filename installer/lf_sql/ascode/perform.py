@@ -47,8 +47,9 @@ CALENDAR = (
     "p_dates => %(dates)s::date[], p_rules => %(rules)s::jsonb) as f"
 )
 USED = """
-select s.workflow_id, s.calendar_id, coalesce(s.name, s.id::text) as name
+select s.workflow_id, s.calendar_id, coalesce(s.name, s.description, w.title, s.id::text) as name
 from lenses.workflow_schedules as s
+left join lenses.workflows as w on w.id = s.workflow_id
 where s.workflow_id = any(%(ids)s) or s.calendar_id = any(%(ids)s)
 order by 3
 """

@@ -16,8 +16,10 @@ from lf_sql.tenant import as_asked, as_owner_of, find, installed, one
 SHOW = """
 select
   c.id, c.name, c.kind, c.timezone, c.dates, c.rules, c.is_seed, array(
-    select coalesce(s.name, s.id::text)
-    from lenses.workflow_schedules as s where s.calendar_id = c.id order by 1) as schedules
+    select coalesce(s.name, s.description, w.title, s.id::text)
+    from lenses.workflow_schedules as s
+    left join lenses.workflows as w on w.id = s.workflow_id
+    where s.calendar_id = c.id order by 1) as schedules
 from lenses.schedule_calendars as c
 where c.id = %s
 """

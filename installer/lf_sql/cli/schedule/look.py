@@ -31,6 +31,16 @@ FIRST = (  # of what `show` prints
     *("last_dispatch_status", "last_error_message", "last_completed_at", "last_result"),
 )
 
+LINT = """
+select
+  l.*,
+  coalesce(
+    nullif(btrim(s.name), ''), nullif(btrim(s.description), ''), nullif(btrim(w.title), ''),
+    'schedule without a name') as schedule
+from public.fn_lint_schedule(%s) as l
+left join lenses.workflow_schedules as s on s.id = l.schedule_id
+left join lenses.workflows as w on w.id = s.workflow_id
+"""
 LIST = """
 select
   s.id, w.title as workflow,
@@ -138,7 +148,8 @@ def explain(schedule: str, text: str) -> None:
         emit_one(told)
         return
     zone = zone_or_none(told["rule"]["timezone"])
-    click.echo(f"{told['rule']['wall_time']} {told['rule']['timezone']}: {told['verdict']}")
+    when = f"{told['rule']['wall_time']} {told['rule']['timezone']}"
+    click.echo(plain(f"{told['schedule']}, {when}: {told['verdict']}"))
     click.echo(f"  because {told['because']}")
     change = told["clock_change"]
     if change:
@@ -164,14 +175,17 @@ def explain(schedule: str, text: str) -> None:
 @click.argument("schedule", metavar="[ID]", required=False, shell_complete=complete("schedule"))
 def lint(schedule: str | None) -> None:
     """What is likely not meant: clock changes, uneven steps, crowded minutes, and the like."""
-    query = "select * from public.fn_lint_schedule(%s)"
     if schedule:
         with as_owner_of("schedule", schedule) as (conn, found):
-            rows = conn.execute(query, [found.id]).fetchall()
+            rows = conn.execute(LINT.encode(), [found.id]).fetchall()
     else:
         with as_asked() as conn:
-            rows = conn.execute(query, [None]).fetchall()
-    emit(rows, ["schedule_id", "code", "severity", "message", "hint"], empty="nothing to say")
+            rows = conn.execute(LINT.encode(), [None]).fetchall()
+    emit(
+        rows,
+        ["schedule_id", "schedule", "code", "severity", "message", "hint"],
+        empty="nothing to say",
+    )
 
 
 @click.command(epilog='\b\nExample:\n  lf-sql schedule describe "0 9 * * 1-5" --tz Europe/Istanbul')

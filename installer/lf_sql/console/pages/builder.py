@@ -17,7 +17,6 @@ from lf_sql.console.handlers import Form, asks, reads, writes
 from lf_sql.console.render import done, page
 from lf_sql.console.zones import known_zones
 from lf_sql.db import Connection
-from lf_sql.policies import own
 
 FREQUENCIES = ("hourly", "daily", "weekly", "monthly")
 UNITS = {"minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
@@ -78,10 +77,10 @@ BLANK: dict[str, Any] = {
     "unit": "minutes",
     "timezone": "",
     "requires_approval": True,
-    "queue": {},
+    "queue": {"mode": "parallel"},
     "calendar_id": None,
     "assignee": "",
-    "jitter_ms": "",
+    "jitter_ms": 0,
     "inputs": "{}",
     "is_active": True,
 }
@@ -96,7 +95,7 @@ def _values(row: dict[str, Any]) -> dict[str, Any]:
         "description": row["description"] or "",
         "timezone": row["timezone"],
         "requires_approval": row["approval_policy"].get("requiresApproval", True),
-        "queue": own(row, "queue_policy") or {},
+        "queue": row["queue_policy"],
         "calendar_id": str(row["calendar_id"]) if row["calendar_id"] else None,
         "assignee": f"{row['assignee_type']}:{row['assignee_id']}" if row["assignee_id"] else "",
         "jitter_ms": row["jitter_ms"],
@@ -202,7 +201,7 @@ def preview(request: Request, conn: Connection, form: Form) -> Response:
 
 def _settings(conn: Connection, form: Form, before: dict[str, Any]) -> dict[str, Any]:
     """The columns that the form speaks of, as a patch; what it does not know stays as it was."""
-    queue = dict((own(before, "queue_policy") if before else None) or {})
+    queue = dict(before.get("queue_policy") or {"mode": "parallel"})
     for key, name in QUEUE_FIELDS.items():
         queue.pop(key, None)
         if value := form.text(name):
@@ -214,11 +213,11 @@ def _settings(conn: Connection, form: Form, before: dict[str, Any]) -> dict[str,
     patch: dict[str, Any] = {
         "description": form.text("description"),
         "approval_policy": approval,
-        "queue_policy": queue or None,
+        "queue_policy": queue,
         "calendar_id": form.text("calendar_id"),
         "assignee_type": kind or "agent",
         "assignee_id": assignee or None,
-        "jitter_ms": _number(form.get("jitter_ms")),
+        "jitter_ms": _number(form.get("jitter_ms")) or 0,
         "inputs_template": inputs["inputs_template"] if inputs else {},
     }
     if form.get("mode") == "every":
@@ -237,7 +236,7 @@ def save(request: Request, conn: Connection, form: Form) -> Response:
     if schedule_id is not None:
         before = one(
             conn,
-            "select s.approval_policy, s.queue_policy, s.explicit_defaults "
+            "select s.approval_policy, s.queue_policy "
             "from lenses.workflow_schedules as s where s.id = %s",
             schedule_id,
         )

@@ -24,8 +24,7 @@ MISSED = ("skip", "run_once", "backfill", "spread")
 SCHEDULE = """
 select s.*, w.title, w.status as workflow_status, w.version as newest_version,
   case when s.cron_expr is not null then public.fn_cron_describe(s.cron_expr) end as english,
-  coalesce(a.name, t.name) as assignee_name,
-  public.fn_get_workflow_schedule(s.id) -> 'effective_policies' as policies
+  coalesce(a.name, t.name) as assignee_name
 from lenses.workflow_schedules as s
 join lenses.workflows as w on w.id = s.workflow_id
 left join agents.ai_lensers as a on s.assignee_type = 'agent' and a.id = s.assignee_id

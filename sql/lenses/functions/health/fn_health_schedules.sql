@@ -189,7 +189,7 @@ findings as (
 )
 
 select
-  'schedule', f.state, f.label, format('%s: %s', coalesce(nullif(btrim(m.title), ''), 'workflow without a title'), f.detail),
+  'schedule', f.state, f.label, format('%s: %s', lenses.fn_schedule_label(m.name, m.description, m.title), f.detail),
   f.advice, f.id
 from findings as f
 inner join mine as m on m.id = f.id
