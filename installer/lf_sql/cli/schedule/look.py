@@ -149,8 +149,9 @@ def explain(schedule: str, text: str) -> None:
         return
     zone = zone_or_none(told["rule"]["timezone"])
     when = f"{told['rule']['wall_time']} {told['rule']['timezone']}"
-    click.echo(plain(f"{told['schedule']}, {when}: {told['verdict']}"))
-    click.echo(f"  because {told['because']}")
+    click.echo(f"{when}: {told['verdict']}")
+    click.echo(plain(f"  because {told['because']}"))
+    click.echo(plain(f"  called  {told['schedule']}"))
     change = told["clock_change"]
     if change:
         at_text = wall(datetime.fromisoformat(change["at"]), zone)
