@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- An assignment's row defends itself, by whatever path it comes: lenser from its workflow, the
--- assignee and a fallback the lenser's own, the four policies in form, one that is NULL its default.
--- Only what changed is looked up again.
+-- assignee and a fallback the lenser's own, the four policies in form, one that is NULL its
+-- default. Only what changed is looked up again.
 create or replace function agents.tg_workflow_assignments_check()
 returns trigger
 language plpgsql
