@@ -9,8 +9,8 @@ import pytest
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
-from tests.dispatch.conftest import MONDAY, NO_APPROVAL, House, at, minutes
-from tests.rpc.callers import acting
+from tests.support.callers import acting
+from tests.support.scenario import MONDAY, NO_APPROVAL, Scenario, at, minutes
 
 DEFAULTS = {
     "approval_policy": {"requiresApproval": True},
@@ -20,66 +20,68 @@ DEFAULTS = {
 }
 
 
-def assignment(house: House, **policies: Any) -> UUID:
-    columns = {"workflow_id": house.workflow, "assignee_type": "agent"}
-    columns |= {"assignee_id": house.make_agent(), "approval_policy": NO_APPROVAL}
+def assignment(scenario: Scenario, **policies: Any) -> UUID:
+    columns = {"workflow_id": scenario.workflow, "assignee_type": "agent"}
+    columns |= {"assignee_id": scenario.make_agent(), "approval_policy": NO_APPROVAL}
     columns |= {f"{name}_policy": value for name, value in policies.items()}
-    return house._insert("agents.workflow_assignments", columns)
+    return scenario._insert("agents.workflow_assignments", columns)
 
 
-def policies_of_the_next_run(house: House, schedule: UUID) -> Any:
-    assert house.tick(at(0)) > 0
-    return house.runs(schedule)[-1].policies
+def policies_of_the_next_run(scenario: Scenario, schedule: UUID) -> Any:
+    assert scenario.tick(at(0)) > 0
+    return scenario.runs(schedule)[-1].policies
 
 
-def setting(house: House, **settings: Any) -> None:
-    house.db.execute("select lenses.fn_set_dispatch_settings(%s)", [Jsonb(settings)])
+def setting(scenario: Scenario, **settings: Any) -> None:
+    scenario.db.execute("select lenses.fn_set_dispatch_settings(%s)", [Jsonb(settings)])
 
 
-def test_what_the_schedule_leaves_out_is_the_assignments(house: House) -> None:
-    schedule = house.make_schedule(
+def test_what_the_schedule_leaves_out_is_the_assignments(scenario: Scenario) -> None:
+    schedule = scenario.make_schedule(
         "* * * * *",
         queue_policy={"priority": 3},
         workflow_assignment_id=assignment(
-            house,
+            scenario,
             queue={"mode": "serial", "priority": 9},
             failure={"mode": "halt"},
             retry={"maxRetries": 0, "timeoutMs": 5000},
         ),
     )
-    found = policies_of_the_next_run(house, schedule)
+    found = policies_of_the_next_run(scenario, schedule)
     assert found["queue_policy"] == {"mode": "serial", "priority": 3}
     assert found["failure_policy"] == {"mode": "halt"}
     assert found["retry_policy"] == {"maxRetries": 0, "timeoutMs": 5000}
-    assert house.runs(schedule)[0].priority == 3
-    assert house.tick(at(1)) == 0
-    assert house.skips(schedule) == [("overlap_in_flight", at(1))]
-    assert house.db.column(
+    assert scenario.runs(schedule)[0].priority == 3
+    assert scenario.tick(at(1)) == 0
+    assert scenario.skips(schedule) == [("overlap_in_flight", at(1))]
+    assert scenario.db.column(
         "select decision from lenses.fn_preview_schedule_ticks(%s, 1, '3000 days')", [schedule]
     ) == ["skip"]
 
 
 @pytest.mark.parametrize("how", ["row", "upsert", "patch", "update"])
-def test_a_default_that_is_spelled_out_is_the_schedules_own(house: House, how: str) -> None:
+def test_a_default_that_is_spelled_out_is_the_schedules_own(scenario: Scenario, how: str) -> None:
     own = assignment(
-        house,
+        scenario,
         queue={"mode": "serial"},
         retry={"maxRetries": 0, "backoffMs": 5},
         failure={"mode": "halt"},
     )
     spelled = {k: v for k, v in DEFAULTS.items() if k != "approval_policy"}
     if how == "row":
-        schedule = house.make_schedule(workflow_assignment_id=own, **spelled)
+        schedule = scenario.make_schedule(workflow_assignment_id=own, **spelled)
     else:
-        schedule = house.make_schedule(workflow_assignment_id=own, failure_policy={"mode": "halt"})
-    with acting(house.db, house.tenant, "authenticated") as conn:
+        schedule = scenario.make_schedule(
+            workflow_assignment_id=own, failure_policy={"mode": "halt"}
+        )
+    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
         if how == "upsert":
             conn.execute(
                 "select public.fn_upsert_workflow_schedule(p_workflow_id => %s, p_schedule_id => %s,"
                 " p_cron_expr => '*/5 * * * *', p_start_at => %s, p_workflow_assignment_id => %s,"
                 " p_approval_policy => %s, p_retry_policy => %s, p_failure_policy => %s,"
                 " p_queue_policy => %s)",
-                [house.workflow, schedule, MONDAY, own, Jsonb(NO_APPROVAL)]
+                [scenario.workflow, schedule, MONDAY, own, Jsonb(NO_APPROVAL)]
                 + [Jsonb(spelled[name]) for name in spelled],
             )
         elif how == "patch":
@@ -87,45 +89,45 @@ def test_a_default_that_is_spelled_out_is_the_schedules_own(house: House, how: s
                 "select public.fn_patch_workflow_schedule(%s, %s)", [schedule, Jsonb(spelled)]
             )
     if how == "update":
-        house.set(schedule, failure_policy={"mode": "isolate"})
-        found = policies_of_the_next_run(house, schedule)
+        scenario.set(schedule, failure_policy={"mode": "isolate"})
+        found = policies_of_the_next_run(scenario, schedule)
         assert found["failure_policy"] == {"mode": "isolate"}
         return
-    found = policies_of_the_next_run(house, schedule)
+    found = policies_of_the_next_run(scenario, schedule)
     assert found["queue_policy"] == {"mode": "parallel"}
     assert found["retry_policy"] == {"maxRetries": 1, "backoffMs": 5}
     assert found["failure_policy"] == {"mode": "isolate"}
-    assert house.tick(at(5)) == 1
+    assert scenario.tick(at(5)) == 1
 
 
 @pytest.mark.parametrize("how", ["upsert", "patch"])
-def test_what_is_cleared_is_left_out_again(house: House, how: str) -> None:
-    own = assignment(house, queue={"mode": "serial"})
-    schedule = house.make_schedule(workflow_assignment_id=own, queue_policy={"mode": "parallel"})
-    assert house.schedule(schedule).max_in_flight is None
-    with acting(house.db, house.tenant, "authenticated") as conn:
+def test_what_is_cleared_is_left_out_again(scenario: Scenario, how: str) -> None:
+    own = assignment(scenario, queue={"mode": "serial"})
+    schedule = scenario.make_schedule(workflow_assignment_id=own, queue_policy={"mode": "parallel"})
+    assert scenario.schedule(schedule).max_in_flight is None
+    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
         if how == "upsert":
             conn.execute(
                 "select public.fn_upsert_workflow_schedule(p_workflow_id => %s, p_schedule_id => %s,"
                 " p_workflow_assignment_id => %s)",
-                [house.workflow, schedule, own],
+                [scenario.workflow, schedule, own],
             )
         else:
             conn.execute(
                 "select public.fn_patch_workflow_schedule(%s, '{\"queue_policy\": null}')",
                 [schedule],
             )
-    row = house.schedule(schedule)
+    row = scenario.schedule(schedule)
     assert (row.max_in_flight, row.queue_policy) == (1, {"mode": "parallel"})
 
 
-def test_of_approval_the_stricter_holds(house: House) -> None:
+def test_of_approval_the_stricter_holds(scenario: Scenario) -> None:
     def run_of(own: dict[str, Any], theirs: dict[str, Any]) -> Any:
-        schedule = house.make_schedule(
-            approval_policy=own, workflow_assignment_id=assignment(house, approval=theirs)
+        schedule = scenario.make_schedule(
+            approval_policy=own, workflow_assignment_id=assignment(scenario, approval=theirs)
         )
-        house.tick(at(0))
-        return house.runs(schedule)[0]
+        scenario.tick(at(0))
+        return scenario.runs(schedule)[0]
 
     free, asks = {"requiresApproval": False}, {"requiresApproval": True}
     assert run_of(free, free).status == "pending"
@@ -140,16 +142,18 @@ def test_of_approval_the_stricter_holds(house: House) -> None:
     assert run.approval_expires_at == at(1)
 
 
-def test_run_now_backfill_and_a_run_by_hand_carry_them_too(house: House) -> None:
-    own = assignment(house, retry={"maxRetries": 0}, queue={"mode": "serial", "priority": 7})
-    schedule = house.make_schedule("0 * * * *", workflow_assignment_id=own, start_at=None)
-    with acting(house.db, house.tenant, "authenticated") as conn:
+def test_run_now_backfill_and_a_run_by_hand_carry_them_too(scenario: Scenario) -> None:
+    own = assignment(scenario, retry={"maxRetries": 0}, queue={"mode": "serial", "priority": 7})
+    schedule = scenario.make_schedule("0 * * * *", workflow_assignment_id=own, start_at=None)
+    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
         conn.execute("select public.fn_run_workflow_schedule_now(%s)", [schedule])
         conn.execute(
             "select public.fn_backfill_schedule(%s, now() - interval '2 hours')", [schedule]
         )
-    house._insert("lenses.workflow_runs", {"workflow_id": house.workflow, "schedule_id": schedule})
-    runs = house.runs(schedule)
+    scenario._insert(
+        "lenses.workflow_runs", {"workflow_id": scenario.workflow, "schedule_id": schedule}
+    )
+    runs = scenario.runs(schedule)
     assert len(runs) == 4
     for run in runs:
         assert run.policies["retry_policy"] == {"maxRetries": 0}
@@ -157,93 +161,99 @@ def test_run_now_backfill_and_a_run_by_hand_carry_them_too(house: House) -> None
         assert run.priority == 7
 
 
-def test_a_schedule_follows_a_change_of_its_assignment(house: House) -> None:
-    own = assignment(house)
-    schedule = house.make_schedule("* * * * *", workflow_assignment_id=own)
-    assert house.play(at(0), at(1)) == 2
+def test_a_schedule_follows_a_change_of_its_assignment(scenario: Scenario) -> None:
+    own = assignment(scenario)
+    schedule = scenario.make_schedule("* * * * *", workflow_assignment_id=own)
+    assert scenario.play(at(0), at(1)) == 2
     change = "update agents.workflow_assignments set queue_policy = %s where id = %s"
-    house.db.execute(change, [Jsonb({"mode": "serial", "onOverlap": "queue"}), own])
-    assert house.tick(at(2)) == 0
-    assert house.schedule(schedule).last_dispatch_status == "deferred"
-    house.db.execute(change, [Jsonb({"mode": "parallel"}), own])
-    assert house.tick(at(4)) > 0
+    scenario.db.execute(change, [Jsonb({"mode": "serial", "onOverlap": "queue"}), own])
+    assert scenario.tick(at(2)) == 0
+    assert scenario.schedule(schedule).last_dispatch_status == "deferred"
+    scenario.db.execute(change, [Jsonb({"mode": "parallel"}), own])
+    assert scenario.tick(at(4)) > 0
 
 
-def test_a_contradiction_of_both_is_refused_where_it_is_spelled_out(house: House) -> None:
-    own = assignment(house, queue={"mode": "serial", "onMissed": "backfill"})
+def test_a_contradiction_of_both_is_refused_where_it_is_spelled_out(scenario: Scenario) -> None:
+    own = assignment(scenario, queue={"mode": "serial", "onMissed": "backfill"})
     with pytest.raises(errors.InvalidParameterValue, match='onOverlap "skip" contradicts'):
-        house.make_schedule(workflow_assignment_id=own, queue_policy={"onOverlap": "skip"})
-    later = assignment(house)
-    schedule = house.make_schedule(
+        scenario.make_schedule(workflow_assignment_id=own, queue_policy={"onOverlap": "skip"})
+    later = assignment(scenario)
+    schedule = scenario.make_schedule(
         workflow_assignment_id=later, queue_policy={"onOverlap": "skip", "onMissed": "backfill"}
     )
-    house.db.execute(
+    scenario.db.execute(
         "update agents.workflow_assignments set queue_policy = %s where id = %s",
         [Jsonb({"mode": "serial"}), later],
     )
-    assert house.schedule(schedule).on_overlap == "queue"
+    assert scenario.schedule(schedule).on_overlap == "queue"
     fallback = assignment(
-        house, failure={"mode": "fallback", "fallbackAssigneeId": str(house.make_agent())}
+        scenario, failure={"mode": "fallback", "fallbackAssigneeId": str(scenario.make_agent())}
     )
-    schedule = house.make_schedule(workflow_assignment_id=fallback, failure_policy={"mode": "halt"})
-    assert policies_of_the_next_run(house, schedule)["failure_policy"] == {"mode": "halt"}
+    schedule = scenario.make_schedule(
+        workflow_assignment_id=fallback, failure_policy={"mode": "halt"}
+    )
+    assert policies_of_the_next_run(scenario, schedule)["failure_policy"] == {"mode": "halt"}
 
 
-def test_the_servers_default_mode(house: House) -> None:
-    left_out = house.make_schedule("* * * * *")
-    limited = house.make_schedule("* * * * *", queue_policy={"maxConcurrency": 2, "priority": 1})
-    spelled = house.make_schedule("* * * * *", queue_policy={"mode": "parallel"})
-    by_assignment = house.make_schedule(
-        "* * * * *", workflow_assignment_id=assignment(house, queue={"mode": "parallel"})
+def test_the_servers_default_mode(scenario: Scenario) -> None:
+    left_out = scenario.make_schedule("* * * * *")
+    limited = scenario.make_schedule("* * * * *", queue_policy={"maxConcurrency": 2, "priority": 1})
+    spelled = scenario.make_schedule("* * * * *", queue_policy={"mode": "parallel"})
+    by_assignment = scenario.make_schedule(
+        "* * * * *", workflow_assignment_id=assignment(scenario, queue={"mode": "parallel"})
     )
-    by_empty_assignment = house.make_schedule("* * * * *", workflow_assignment_id=assignment(house))
-    setting(house, default_queue_mode="serial")
-    assert house.violations() == []
-    later = house.make_schedule("* * * * *")
-    house.play(at(0), at(2))
+    by_empty_assignment = scenario.make_schedule(
+        "* * * * *", workflow_assignment_id=assignment(scenario)
+    )
+    setting(scenario, default_queue_mode="serial")
+    assert scenario.violations() == []
+    later = scenario.make_schedule("* * * * *")
+    scenario.play(at(0), at(2))
     serial, parallel = minutes(0), minutes(0, 1, 2)
     assert [
-        house.slots(one)
+        scenario.slots(one)
         for one in (left_out, limited, spelled, by_assignment, by_empty_assignment, later)
     ] == [serial, serial, parallel, parallel, serial, serial]
-    assert house.skips(left_out) == [("overlap_in_flight", at(1)), ("overlap_in_flight", at(2))]
-    assert house.runs(left_out)[0].policies["queue_policy"] == {"mode": "serial"}
-    assert house.runs(limited)[0].policies["queue_policy"]["mode"] == "serial"
-    setting(house, default_queue_mode="parallel")
-    house.tick(at(3))
-    assert house.slots(left_out) == minutes(0, 3)
+    assert scenario.skips(left_out) == [("overlap_in_flight", at(1)), ("overlap_in_flight", at(2))]
+    assert scenario.runs(left_out)[0].policies["queue_policy"] == {"mode": "serial"}
+    assert scenario.runs(limited)[0].policies["queue_policy"]["mode"] == "serial"
+    setting(scenario, default_queue_mode="parallel")
+    scenario.tick(at(3))
+    assert scenario.slots(left_out) == minutes(0, 3)
 
 
-def test_the_other_defaults_hold_for_schedules_that_leave_the_key_out(house: House) -> None:
-    setting(house, default_on_overlap="queue", default_on_missed="run_once", default_jitter_ms=7)
-    out = house.make_schedule("* * * * *", queue_policy={"mode": "serial"})
-    said = house.make_schedule(
+def test_the_other_defaults_hold_for_schedules_that_leave_the_key_out(scenario: Scenario) -> None:
+    setting(scenario, default_on_overlap="queue", default_on_missed="run_once", default_jitter_ms=7)
+    out = scenario.make_schedule("* * * * *", queue_policy={"mode": "serial"})
+    said = scenario.make_schedule(
         "* * * * *",
         queue_policy={"mode": "serial", "onOverlap": "skip", "onMissed": "skip"},
         jitter_ms=0,
     )
-    assert (house.schedule(out).jitter_ms, house.schedule(said).jitter_ms) == (7, 0)
-    house.set(out, jitter_ms=0)
-    assert house.play(at(0), at(1)) == 2
-    assert (house.skips(out), house.schedule(out).is_deferred) == ([], True)
-    assert house.skips(said) == [("overlap_in_flight", at(1))]
-    missed = house.make_schedule("* * * * *", next_run_at=at(3))
-    dropped = house.make_schedule("* * * * *", next_run_at=at(3), queue_policy={"onMissed": "skip"})
-    house.tick(at(20))
-    assert house.slots(missed)[0] > at(3)
-    assert house.runs(missed)[0].metadata == {"missed": True}
-    assert [run for run in house.runs(dropped) if run.metadata] == []
-
-
-def test_what_a_restore_left_is_mended(house: House) -> None:
-    schedule = house.make_schedule(
-        workflow_assignment_id=assignment(house, queue={"mode": "serial"})
+    assert (scenario.schedule(out).jitter_ms, scenario.schedule(said).jitter_ms) == (7, 0)
+    scenario.set(out, jitter_ms=0)
+    assert scenario.play(at(0), at(1)) == 2
+    assert (scenario.skips(out), scenario.schedule(out).is_deferred) == ([], True)
+    assert scenario.skips(said) == [("overlap_in_flight", at(1))]
+    missed = scenario.make_schedule("* * * * *", next_run_at=at(3))
+    dropped = scenario.make_schedule(
+        "* * * * *", next_run_at=at(3), queue_policy={"onMissed": "skip"}
     )
-    with house.db.transaction():
-        house.db.execute("set local session_replication_role = replica")
-        house.db.execute("alter table lenses.workflow_schedules disable trigger user")
-        house.set(schedule, max_in_flight=None)
-        house.db.execute("alter table lenses.workflow_schedules enable trigger user")
-    assert [row.invariant for row in house.violations()] == ["limits_of_policies"]
-    house.db.execute("select lenses.fn_recount()")
-    assert house.schedule(schedule).max_in_flight == 1
+    scenario.tick(at(20))
+    assert scenario.slots(missed)[0] > at(3)
+    assert scenario.runs(missed)[0].metadata == {"missed": True}
+    assert [run for run in scenario.runs(dropped) if run.metadata] == []
+
+
+def test_what_a_restore_left_is_mended(scenario: Scenario) -> None:
+    schedule = scenario.make_schedule(
+        workflow_assignment_id=assignment(scenario, queue={"mode": "serial"})
+    )
+    with scenario.db.transaction():
+        scenario.db.execute("set local session_replication_role = replica")
+        scenario.db.execute("alter table lenses.workflow_schedules disable trigger user")
+        scenario.set(schedule, max_in_flight=None)
+        scenario.db.execute("alter table lenses.workflow_schedules enable trigger user")
+    assert [row.invariant for row in scenario.violations()] == ["limits_of_policies"]
+    scenario.db.execute("select lenses.fn_recount()")
+    assert scenario.schedule(schedule).max_in_flight == 1

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.dispatch.conftest import MONDAY, House
+from tests.support.scenario import MONDAY, Scenario
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 END = MONDAY + 28 * DAY
@@ -34,13 +34,13 @@ VERDICTS = {"ENQUEUED": "fired", "STARTED": "fired", "SUCCESS": "fired", "SKIPPE
 VERDICTS |= {"DEFERRED": "waiting"}
 
 
-def any_schedule(house: House, rng: random.Random) -> UUID:
+def any_schedule(scenario: Scenario, rng: random.Random) -> UUID:
     columns: dict[str, Any] = {"queue_policy": rng.choice(QUEUES), "timezone": rng.choice(ZONES)}
     if rng.random() < 0.6:
         days = rng.sample(range(28), rng.randint(2, 12))
         dates = [str((MONDAY + day * DAY).date()) for day in days]
         kind = rng.choice(["skip_dates", "skip_dates", "only_dates"])
-        columns["calendar_id"] = house.make_calendar(
+        columns["calendar_id"] = scenario.make_calendar(
             kind, *dates, f"2030-01-{rng.randint(1, 28):02}", timezone=rng.choice(ZONES)
         )
         columns["on_holiday"] = rng.choice(["skip", "before", "after"])
@@ -50,15 +50,15 @@ def any_schedule(house: House, rng: random.Random) -> UUID:
         columns["pre_dispatch_condition"] = FALSE
     columns["start_at"] = MONDAY + rng.choice([0, 0, 3]) * DAY
     if rng.random() < 0.2:
-        return house.make_schedule(None, interval_ms=5 * 3_600_000, **columns)
-    return house.make_schedule(rng.choice(CRONS), **columns)
+        return scenario.make_schedule(None, interval_ms=5 * 3_600_000, **columns)
+    return scenario.make_schedule(rng.choice(CRONS), **columns)
 
 
-def play(house: House, rng: random.Random) -> None:
+def play(scenario: Scenario, rng: random.Random) -> None:
     """To the end of the month, from due time to due time; runs end when they like, servers fail."""
     now = MONDAY
     while now < END:
-        due = house.db.value(
+        due = scenario.db.value(
             "select min(due_at) from lenses.workflow_schedules where not is_deferred"
         )
         now = max(now + MINUTE, min(due or END, now + 12 * HOUR)) + rng.choice(
@@ -68,22 +68,22 @@ def play(house: House, rng: random.Random) -> None:
             now += rng.randint(1, 40) * HOUR
         if now >= END:
             return
-        house.tick(now)
-        for run in house.db.column(
+        scenario.tick(now)
+        for run in scenario.db.column(
             "select id from lenses.workflow_runs where status = 'pending' and random() < %s",
             [rng.choice([0, 0.1, 0.7])],
         ):
-            house.end(run, at=now)
+            scenario.end(run, at=now)
 
 
-def own_slots(house: House, schedule: Any) -> set[datetime]:
+def own_slots(scenario: Scenario, schedule: Any) -> set[datetime]:
     """What the rule alone says, before a calendar moves or a window cuts."""
     if schedule.interval_ms is not None:
         step = timedelta(milliseconds=schedule.interval_ms)
         count = int((END - schedule.start_at) / step) + 1
         return {schedule.start_at + n * step for n in range(count)}
     return set(
-        house.db.column(
+        scenario.db.column(
             "select n::timestamptz from lenses.fn_cron_next(%s, %s, %s, 3000) as n "
             "where n::timestamptz < %s",
             [schedule.cron_expr, schedule.timezone, MONDAY - MINUTE, END],
@@ -91,17 +91,17 @@ def own_slots(house: House, schedule: Any) -> set[datetime]:
     )
 
 
-def explained(house: House, schedule: UUID, minutes: list[datetime]) -> list[dict[str, Any]]:
-    return house.db.column(
+def explained(scenario: Scenario, schedule: UUID, minutes: list[datetime]) -> list[dict[str, Any]]:
+    return scenario.db.column(
         "select lenses.fn_explain_schedule(%s, m) from unnest(%s::timestamptz[]) "
         "with ordinality as u (m, place) order by place",
         [schedule, minutes],
     )
 
 
-def judged(house: House, schedule: UUID, slot: datetime) -> tuple[str, str | None]:
+def judged(scenario: Scenario, schedule: UUID, slot: datetime) -> tuple[str, str | None]:
     """What the tick's judge says of a slot that nobody has handled yet, as a verdict; and why."""
-    row = house.db.row(
+    row = scenario.db.row(
         "select d.decision, d.reason from lenses.fn_evaluate_slots("
         "array[row(%s, %s, %s, false, null)::lenses.slot_candidate], now(), 'preview') as d",
         [schedule, slot, slot],
@@ -113,20 +113,20 @@ def judged(house: House, schedule: UUID, slot: datetime) -> tuple[str, str | Non
 @pytest.mark.parametrize(
     "seed", [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 60))]
 )
-def test_each_minute_is_explained_as_it_was_recorded(house: House, seed: int) -> None:
+def test_each_minute_is_explained_as_it_was_recorded(scenario: Scenario, seed: int) -> None:
     rng = random.Random(seed)
     overlap = rng.choice(["skip", "queue", "replace"])
-    house.db.execute(
+    scenario.db.execute(
         "select lenses.fn_set_dispatch_settings(%s), setseed(%s)",
         [Jsonb({"default_on_overlap": overlap}), rng.random()],
     )
-    schedules = [any_schedule(house, rng) for _ in range(5)]
-    play(house, rng)
+    schedules = [any_schedule(scenario, rng) for _ in range(5)]
+    play(scenario, rng)
     told: Counter[str] = Counter()
     for schedule in schedules:
-        row = house.schedule(schedule)
-        slots = own_slots(house, row)
-        ledger = house.db.rows(
+        row = scenario.schedule(schedule)
+        slots = own_slots(scenario, row)
+        ledger = scenario.db.rows(
             "select run_at, run_at_last, slot_count, status, reason, run_id "
             "from lenses.schedule_slots where schedule_id = %s",
             [schedule],
@@ -140,7 +140,7 @@ def test_each_minute_is_explained_as_it_was_recorded(house: House, seed: int) ->
         }
         minutes = sorted(slots | single.keys() | beside)
         in_drops: Counter[int] = Counter()
-        for minute, answer in zip(minutes, explained(house, schedule, minutes), strict=True):
+        for minute, answer in zip(minutes, explained(scenario, schedule, minutes), strict=True):
             verdict, at = answer["verdict"], f"{row.cron_expr} {minute} {answer}"
             told[verdict] += 1
             entry = single.get(minute)
@@ -169,7 +169,7 @@ def test_each_minute_is_explained_as_it_was_recorded(house: House, seed: int) ->
             elif verdict == "outside_window":
                 assert minute < row.start_at or minute > (row.end_at or END), at
             else:
-                expected, reason = judged(house, schedule, minute)
+                expected, reason = judged(scenario, schedule, minute)
                 assert verdict == expected, at
                 assert reason is None or reason in answer["because"] or verdict == "would_wait", at
                 assert row.next_run_at is not None and minute >= row.next_run_at, at

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from psycopg import errors
 
-from tests.dispatch.conftest import House, house  # noqa: F401
-from tests.rpc.callers import acting
+from tests.support.callers import acting
 from tests.support.command import commander
 from tests.support.database import Database
+from tests.support.scenario import Scenario
 
 NAMED = {
     "by its name": {"name": "by its name", "description": "described"},
@@ -21,17 +21,17 @@ NAMED = {
 
 @pytest.mark.parametrize("called", NAMED)
 def test_everything_calls_it_so(
-    house: House,  # noqa: F811
+    db: Database,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     called: str,
 ) -> None:
-    db: Database = house.db
-    workflow = house.make_workflow()
+    scenario = Scenario(db)
+    workflow = scenario.make_workflow()
     db.execute("update lenses.workflows set title = 'by its title' where id = %s", [workflow])
-    calendar = house.make_calendar("only_dates", "2020-01-01")
+    calendar = scenario.make_calendar("only_dates", "2020-01-01")
     columns: dict[str, Any] = {"workflow_id": workflow, "calendar_id": calendar, **NAMED[called]}
-    schedule = house.make_schedule("0 9 29 2 1", start_at=None, **columns)
+    schedule = scenario.make_schedule("0 9 29 2 1", start_at=None, **columns)
     lf = commander(capsys, monkeypatch, db.dsn)
 
     health = lf("schedule", "health", "--json", code=None).json
@@ -49,7 +49,7 @@ def test_everything_calls_it_so(
     assert {
         row["schedule"] for row in lf("preview", "--from", "2028-02-01", "--days", "31").rows
     } == {called}
-    with acting(db, house.tenant, "authenticated") as conn:
+    with acting(db, scenario.tenant, "authenticated") as conn:
         conn.execute("select public.fn_run_workflow_schedule_now(%s)", [schedule])
         conn.execute(
             "select public.fn_backfill_schedule(%s, now() - interval '1 minute')", [schedule]
@@ -57,11 +57,11 @@ def test_everything_calls_it_so(
         with pytest.raises(errors.ForeignKeyViolation) as refused, conn.transaction():
             conn.execute("select public.fn_delete_schedule_calendar(%s)", [calendar])
     assert refused.value.diag.message_detail == f"Schedules that have it: 1 ({called})."
-    house.set(schedule, calendar_id=None, cron_expr="* * * * *", start_at=None)
-    house.tick(
+    scenario.set(schedule, calendar_id=None, cron_expr="* * * * *", start_at=None)
+    scenario.tick(
         db.value("select next_run_at from lenses.workflow_schedules where id = %s", [schedule])
     )
-    with acting(db, house.tenant, "authenticated") as conn:
+    with acting(db, scenario.tenant, "authenticated") as conn:
         feed = conn.execute(
             "select f.schedule from public.fn_get_automation_feed() as f"
         ).fetchall()

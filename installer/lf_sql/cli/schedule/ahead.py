@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, note, options
 from lf_sql.cli.schedule.look import viewer_zone, wall, zone_or_none
-from lf_sql.given import complete
+from lf_sql.cli.session import as_asked, as_owner_of, one
 from lf_sql.plain import plain
-from lf_sql.tenant import as_asked, as_owner_of, one
 
 HOURS = 24
 SHADES = " .:-=+*#%@"

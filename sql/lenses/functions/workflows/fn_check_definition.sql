@@ -116,7 +116,7 @@ begin
       message = format(
         'definition.edges[%s] names a node "%s" that is not there', v_at, left(v_word, 60)
       ),
-      detail = coalesce('The nearest node is "' || left(lenses.fn_nearest(v_word, array(
+      detail = coalesce('The nearest node is "' || left(lenses.fn_closest_word(v_word, array(
         select n.value ->> 'id' from jsonb_array_elements(p_definition -> 'nodes') n limit 100
       )), 60) || '".', 'There are no nodes.'),
       hint = 'Edges lead from and to the ids of nodes.';
@@ -138,7 +138,7 @@ begin
           'definition: trigger "%s": unknown key "%s"; the nearest is "%s"',
           left(v_value ->> 'id', 60), left(v_word, 60),
           case when lenses.fn_former_key_hint(v_word, null) is null
-            then lenses.fn_nearest(v_word, c_trigger_keys) else 'queue_policy' end
+            then lenses.fn_closest_word(v_word, c_trigger_keys) else 'queue_policy' end
         ),
         hint = coalesce(
           lenses.fn_former_key_hint(v_word, v_value -> v_word),
