@@ -10,14 +10,18 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_view constant regclass := to_regclass('vault.decrypted_secrets');
+  c_view constant oid := (
+    select c.oid
+    from pg_class as c
+    inner join pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname = 'vault' and c.relname = 'decrypted_secrets');
   v_secret text;
 begin
   if p_name is null then
     return null;
   end if;
-  if v_view is not null and has_schema_privilege('vault', 'usage')
-    and has_table_privilege(v_view, 'select')
+  if c_view is not null and has_schema_privilege('vault', 'usage')
+    and has_table_privilege(c_view, 'select')
     and not exists (
       select
       from pg_class as c

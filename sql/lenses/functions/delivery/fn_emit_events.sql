@@ -16,6 +16,18 @@ set timezone = 'UTC'
 set jit = off
 as $$
 begin
+  -- Materialized: an event has one id, whoever gets it.
+  with told as materialized (
+    select
+      gen_random_uuid() as event_id, e.lenser_id, e.schedule_id, e.run_id, e.data, w.title,
+      s.name as schedule_name, coalesce(e.workflow_id, s.workflow_id) as workflow_id, e.place
+    from rows from (jsonb_to_recordset(p_events) as (
+      lenser_id uuid, workflow_id uuid, schedule_id uuid, run_id uuid, data jsonb
+    )) with ordinality as e (lenser_id, workflow_id, schedule_id, run_id, data, place)
+    left join lenses.workflow_schedules as s on s.id = e.schedule_id
+    left join lenses.workflows as w on w.id = coalesce(e.workflow_id, s.workflow_id)
+  )
+
   insert into lenses.outbox (
     event_id, delivery, lenser_id, event_type, order_key, payload, created_at
   )
@@ -32,17 +44,7 @@ begin
         'schedule_id', q.schedule_id, 'schedule_name', q.schedule_name, 'run_id', q.run_id)
         || q.data)),
     p_at
-  from (
-    select
-      gen_random_uuid() as event_id, e.lenser_id, e.schedule_id, e.run_id, e.data, w.title,
-      s.name as schedule_name, coalesce(e.workflow_id, s.workflow_id) as workflow_id, e.place
-    from rows from (jsonb_to_recordset(p_events) as (
-      lenser_id uuid, workflow_id uuid, schedule_id uuid, run_id uuid, data jsonb
-    )) with ordinality as e (lenser_id, workflow_id, schedule_id, run_id, data, place)
-    left join lenses.workflow_schedules as s on s.id = e.schedule_id
-    left join lenses.workflows as w on w.id = coalesce(e.workflow_id, s.workflow_id)
-    offset 0
-  ) as q
+  from told as q
   inner join lenses.deliveries as d
     on d.is_active and p_event_type = any (d.sends)
     and (d.workflow_id is null or d.workflow_id = q.workflow_id)

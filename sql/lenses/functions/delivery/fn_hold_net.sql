@@ -9,10 +9,14 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_queue constant regclass := to_regclass('net.http_request_queue');
+  c_queue constant oid := (
+    select c.oid
+    from pg_class as c
+    inner join pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname = 'net' and c.relname = 'http_request_queue');
 begin
-  if v_queue is not null and has_schema_privilege('net', 'usage')
-    and has_table_privilege(v_queue, 'insert')
+  if c_queue is not null and has_schema_privilege('net', 'usage')
+    and has_table_privilege(c_queue, 'insert')
   then
     lock table net.http_request_queue in row exclusive mode nowait;
   end if;

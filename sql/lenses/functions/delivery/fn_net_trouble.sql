@@ -2,6 +2,7 @@
 -- Why pg_net is not to be called here, and what to do; no row where all is well. From the system
 -- catalogues alone: whoever may create in the database could have made a schema net, a function in
 -- it, or a trigger on its queue, which would run as lf_sql_engine. So all of it must be a superuser's.
+-- Names are looked up there, too: to_regclass() raises where we may not look into the schema.
 -- Who locks net.http_request_queue in row exclusive mode first keeps it as it was found.
 create or replace function lenses.fn_net_trouble()
 returns table (problem text, advice text)
@@ -43,9 +44,20 @@ strangers as (
 
 needed as (
   select
-    to_regprocedure('net.http_post(text,jsonb,jsonb,jsonb,integer)') as post,
-    to_regclass('net.http_request_queue') as queue,
-    to_regclass('net._http_response') as answers
+    (
+      select p.oid from pg_proc as p
+      where p.pronamespace = n.oid and p.proname = 'http_post'
+        and oidvectortypes(p.proargtypes) = 'text, jsonb, jsonb, jsonb, integer'
+    ) as post,
+    (
+      select c.oid from pg_class as c
+      where c.relnamespace = n.oid and c.relname = 'http_request_queue' and c.relkind = 'r'
+    ) as queue,
+    (
+      select c.oid from pg_class as c
+      where c.relnamespace = n.oid and c.relname = '_http_response' and c.relkind = 'r'
+    ) as answers
+  from net as n
 ),
 
 ours as (
