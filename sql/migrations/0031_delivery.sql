@@ -66,7 +66,7 @@ create table lenses.delivery_secrets (
   updated_at timestamptz not null default now(),
   constraint delivery_secrets_pkey primary key (name),
   constraint delivery_secrets_name_check check (char_length(name) between 1 and 200),
-  constraint delivery_secrets_secret_check check (char_length(secret) <= 200)
+  constraint delivery_secrets_secret_check check (char_length(secret) <= 400)
 );
 
 comment on table lenses.delivery_secrets is 'Secrets that sign requests, where there is no vault. Written by lenses.fn_set_delivery_secret, read by lf_sql_engine alone.';

@@ -36,7 +36,9 @@ class Post(World):
 
     def set(self, **patch: Any) -> Any:  # type: ignore[override]
         with acting(self.db, None, "service_role") as conn:
-            return conn.execute("select * from lenses.fn_set_delivery(%s)", [Jsonb(patch)]).fetchone()
+            return conn.execute(
+                "select * from lenses.fn_set_delivery(%s)", [Jsonb(patch)]
+            ).fetchone()
 
     def delivered_to(self, **patch: Any) -> Any:
         """A delivery of runs, signed."""
@@ -50,7 +52,9 @@ class Post(World):
         return self.db.row("select * from lenses.deliveries where name = %s", [name])
 
     def events(self, delivery: str = "watch") -> list[Any]:
-        return self.db.rows("select * from lenses.outbox where delivery = %s order by id", [delivery])
+        return self.db.rows(
+            "select * from lenses.outbox where delivery = %s order by id", [delivery]
+        )
 
     def kinds(self, delivery: str = "watch") -> list[str]:
         return [event.event_type for event in self.events(delivery)]
@@ -77,9 +81,7 @@ class Post(World):
         event = {"lenser_id": str(self.tenant.id), "workflow_id": str(self.workflow), "data": data}
         if schedule:
             event["schedule_id"] = str(schedule)
-        self.db.execute(
-            "select lenses.fn_emit_events(%s, %s, now())", [kind, Jsonb([event])]
-        )
+        self.db.execute("select lenses.fn_emit_events(%s, %s, now())", [kind, Jsonb([event])])
 
 
 def with_net(db: Database) -> Database:

@@ -38,9 +38,7 @@ class Answer:
     is_timeout: bool = False
 
 
-TIMEOUT = Answer(
-    None, None, error="Timeout of 500 ms reached. Total time: 500 ms", is_timeout=True
-)
+TIMEOUT = Answer(None, None, error="Timeout of 500 ms reached. Total time: 500 ms", is_timeout=True)
 REFUSED = Answer(None, None, error="Couldn't connect to server")
 Endpoint = Callable[[Request], Answer]
 

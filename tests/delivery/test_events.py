@@ -100,8 +100,12 @@ def test_slots_that_were_missed(post: Post) -> None:
 
 def test_slots_that_a_pause_dropped(post: Post) -> None:
     watched(post)
-    schedule = post.make_schedule("* * * * *", next_run_at=post.now - timedelta(hours=1), is_active=False)
-    post.db.execute("update lenses.workflow_schedules set is_active = true where id = %s", [schedule])
+    schedule = post.make_schedule(
+        "* * * * *", next_run_at=post.now - timedelta(hours=1), is_active=False
+    )
+    post.db.execute(
+        "update lenses.workflow_schedules set is_active = true where id = %s", [schedule]
+    )
     logged = post.db.value(
         "select count(*) from agents.action_logs where payload ->> 'reason' = 'missed'"
     )
@@ -259,8 +263,12 @@ def test_the_oldest_give_way(post: Post) -> None:
 def test_old_ones_go_with_the_history(post: Post) -> None:
     watched(post)
     post.emit()
-    assert post.db.value("select lenses.fn_purge_history_batch(now() + interval '89 days', 100)") == 0
-    assert post.db.value("select lenses.fn_purge_history_batch(now() + interval '91 days', 100)") > 0
+    assert (
+        post.db.value("select lenses.fn_purge_history_batch(now() + interval '89 days', 100)") == 0
+    )
+    assert (
+        post.db.value("select lenses.fn_purge_history_batch(now() + interval '91 days', 100)") > 0
+    )
     assert post.events() == []
 
 

@@ -16,7 +16,9 @@ from tests.support.database import Database, wait_until
 from tests.support.server import TestServer
 
 RUNS = 40
-OVER = "select count(*) from lenses.workflow_runs where status in ('completed', 'failed', 'timed_out')"
+OVER = (
+    "select count(*) from lenses.workflow_runs where status in ('completed', 'failed', 'timed_out')"
+)
 
 
 class Unsteady(Sender):
@@ -135,7 +137,11 @@ def test_a_server_that_is_killed_between_request_and_answer(plant: Plant) -> Non
             "select net.http_post('https://elsewhere.example.com', %s) from generate_series(1, 3)",
             [Jsonb({})],
         )
-        assert [r.id for r in post.net.send(lambda _r: Answer(200, '{"of": "a stranger"}'))] == [1, 2, 3]
+        assert [r.id for r in post.net.send(lambda _r: Answer(200, '{"of": "a stranger"}'))] == [
+            1,
+            2,
+            3,
+        ]
         post.beat()
         assert [post.row(run).status for run in runs] == ["running", "running"]
         assert len(post.events()) == 1

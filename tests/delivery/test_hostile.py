@@ -99,7 +99,9 @@ def test_a_trigger_cannot_come_between_the_look_and_the_call(hostile: Post) -> N
         driver.execute("select lenses.fn_deliver()")
         stranger.execute("set lock_timeout = 1")
         with pytest.raises(Exception, match="lock timeout"):
-            stranger.execute(PLANTED["a trigger on the queue"].replace("set role lf_test_hostile;", "").encode())
+            stranger.execute(
+                PLANTED["a trigger on the queue"].replace("set role lf_test_hostile;", "").encode()
+            )
         driver.commit()
     hostile.db.execute("drop schema hostile cascade; drop role lf_test_hostile")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from tests.dispatch.conftest import MONDAY
 from tests.support.database import Database
 from tests.support.work import due_in
 
-RETRY = {"maxRetries": 1}
+RETRY = {"maxRetries": 1, "retryOn": ["timeout", "provider_error", "rate_limit"]}
 LEASE = timedelta(minutes=5)
 
 
@@ -105,6 +106,32 @@ def test_retry_after_may_be_a_date(shared_db: Database) -> None:
     assert shared_db.value(ask, ["Sat, 28 Nov 2026 10:01:30 GMT"]) == timedelta(seconds=90)
     assert shared_db.value(ask, ["Fri, 27 Nov 2026 10:01:30 GMT"]) == timedelta(0)
     assert shared_db.value(ask, ["Fri, 99 Nov 2026 10:01:30 GMT"]) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "limit", "status", "cause", "spent"),
+    [
+        (Answer(200, '{"spent_credits": 1.5}'), 2, "completed", None, "1.5"),
+        (Answer(500, '{"spent_credits": 1.5}'), 2, "pending", "provider_error", "1.5"),
+        (Answer(200, '{"spent_credits": 2.5}'), 2, "failed", "budget_exceeded", "2.5"),
+        (Answer(200, '{"spent_credits": -1}'), 2, "completed", None, "0"),
+        (Answer(200, '{"spent_credits": "9"}'), 2, "completed", None, "0"),
+        (Answer(200, '{"spent_credits": 1e30}'), None, "completed", None, "0"),
+    ],
+)
+def test_what_an_answer_has_spent_is_booked(
+    answer: Answer, limit: int | None, status: str, cause: str | None, spent: str, post: Post
+) -> None:
+    post.delivered_to()
+    limits = {"limits": {"spending_limit_credits": limit}} if limit else {}
+    run = post.run(policies={**post.policies(retry=RETRY), **limits})
+    post.beat()
+    post.net.send(lambda _request: answer)
+    post.set(is_active=False)
+    post.beat()
+    row = post.row(run)
+    assert (row.status, row.spent_credits) == (status, Decimal(spent))
+    assert row.metadata.get("last_failure", {}).get("cause") == cause
 
 
 def test_an_answer_of_202_leaves_the_run_to_the_endpoint(post: Post) -> None:

@@ -17,7 +17,12 @@ OK = {"url": URL}
 
 def test_a_patch_changes_what_it_names(post: Post) -> None:
     row = post.set(url=URL)
-    assert (row.name, row.sends, row.max_in_flight, row.is_active) == ("default", ["runs"], 50, True)
+    assert (row.name, row.sends, row.max_in_flight, row.is_active) == (
+        "default",
+        ["runs"],
+        50,
+        True,
+    )
     post.set(max_in_flight=3, headers={"X-A": "b"})
     row = post.set(secret_name="s", sends=["runs", "run.failed"])
     assert (row.url, row.max_in_flight, row.headers) == (URL, 3, {"X-A": "b"})
@@ -67,12 +72,17 @@ def test_what_counts_is_not_set_back(post: Post) -> None:
 )
 def test_bad_input_changes_nothing(patch: Any, message: str, post: Post) -> None:
     with pytest.raises(psycopg.errors.InvalidParameterValue, match=message), post.db.transaction():
-        post.db.execute("select lenses.fn_set_delivery(%s)", [None if patch is None else Jsonb(patch)])
+        post.db.execute(
+            "select lenses.fn_set_delivery(%s)", [None if patch is None else Jsonb(patch)]
+        )
     assert post.db.value("select count(*) from lenses.deliveries") == 0
 
 
 def test_an_unknown_workflow(post: Post) -> None:
-    with pytest.raises(psycopg.errors.ForeignKeyViolation, match="no workflow"), post.db.transaction():
+    with (
+        pytest.raises(psycopg.errors.ForeignKeyViolation, match="no workflow"),
+        post.db.transaction(),
+    ):
         post.set(url=URL, workflow_id="11111111-2222-3333-4444-555555555555")
 
 

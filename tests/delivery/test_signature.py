@@ -47,16 +47,30 @@ def test_the_reference_library_takes_ours(size: int, shared_db: Database) -> Non
     body = json.dumps({"text": "grüße, 世界 \u2028"}, ensure_ascii=False)
     at = int(datetime.now(UTC).timestamp())
     signature = shared_db.value(
-        "select lenses.fn_webhook_signature(lenses.fn_webhook_key(%s), 'msg:1', %s, %s)",
+        "select lenses.fn_webhook_signature(lenses.fn_webhook_keys(%s), 'msg:1', %s, %s)",
         [secret, at, body],
     )
     headers = {"webhook-id": "msg:1", "webhook-timestamp": str(at), "webhook-signature": signature}
     assert Webhook(secret).verify(body, headers) == json.loads(body)
 
 
-@pytest.mark.parametrize("secret", ["", "whsec_", "whsec_ab", "whsec_" + "A" * 31, "x y", "whsec_" + "é" * 40])
+def test_two_keys_sign_while_one_replaces_the_other(shared_db: Database) -> None:
+    both = [f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}" for _ in range(2)]
+    at = int(datetime.now(UTC).timestamp())
+    signature = shared_db.value(
+        "select lenses.fn_webhook_signature(lenses.fn_webhook_keys(%s), 'a:1', %s, '{}')",
+        [" ".join(both), at],
+    )
+    headers = {"webhook-id": "a:1", "webhook-timestamp": str(at), "webhook-signature": signature}
+    for secret in both:
+        assert Webhook(secret).verify("{}", headers) == {}
+
+
+@pytest.mark.parametrize(
+    "secret", ["", "whsec_", "whsec_ab", "whsec_" + "A" * 31, "x y", "whsec_" + "é" * 40]
+)
 def test_what_is_no_secret_is_no_key(secret: str, shared_db: Database) -> None:
-    assert shared_db.value("select lenses.fn_webhook_key(%s)", [secret]) is None
+    assert shared_db.value("select lenses.fn_webhook_keys(%s)", [secret]) is None
 
 
 def test_a_posted_run_is_signed(post: Post) -> None:

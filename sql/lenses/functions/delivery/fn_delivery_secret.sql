@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- The key of a secret's name: from Supabase's vault, where that is a superuser's and we may read it,
+-- The keys of a secret's name: from Supabase's vault, where that is a superuser's and we may read it,
 -- else from lenses.delivery_secrets. NULL where there is none of that name, or it is no secret of
 -- Standard Webhooks. For lf_sql_engine alone.
 create or replace function lenses.fn_delivery_secret(p_name text)
-returns bytea
+returns bytea[]
 language plpgsql
 stable
 security definer
@@ -33,7 +33,7 @@ begin
       select s.decrypted_secret from vault.decrypted_secrets as s
       where s.name = p_name order by s.created_at desc limit 1);
   end if;
-  return lenses.fn_webhook_key(coalesce(v_secret, (
+  return lenses.fn_webhook_keys(coalesce(v_secret, (
     select s.secret from lenses.delivery_secrets as s where s.name = p_name)));
 end
 $$;

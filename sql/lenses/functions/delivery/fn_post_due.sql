@@ -9,7 +9,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_delivery lenses.deliveries;
-  v_key bytea;
+  v_keys bytea[];
   v_room integer;
   v_posted integer := 0;
 begin
@@ -21,16 +21,16 @@ begin
   if not v_delivery.is_active or v_room <= 0 then
     return 0;
   end if;
-  v_key := lenses.fn_delivery_secret(v_delivery.secret_name);
-  if v_key is null and v_delivery.secret_name is not null then
+  v_keys := lenses.fn_delivery_secret(v_delivery.secret_name);
+  if v_keys is null and v_delivery.secret_name is not null then
     perform lenses.fn_note_delivery(p_name, format(
       'the secret "%s" is not there, or is not "whsec_" and base64: nothing is posted',
       v_delivery.secret_name), p_now);
     return 0;
   end if;
-  v_posted := lenses.fn_post_events(v_delivery, v_key, p_now, v_room);
+  v_posted := lenses.fn_post_events(v_delivery, v_keys, p_now, v_room);
   if v_posted < v_room and 'runs' = any (v_delivery.sends) then
-    v_posted := v_posted + lenses.fn_post_runs(v_delivery, v_key, p_now, v_room - v_posted);
+    v_posted := v_posted + lenses.fn_post_runs(v_delivery, v_keys, p_now, v_room - v_posted);
   end if;
   if v_posted > 0 then
     update lenses.deliveries as d set posted_at = p_now where d.name = p_name;

@@ -2,7 +2,7 @@
 -- Takes up to p_limit events of a delivery and posts them; returns how many.
 create or replace function lenses.fn_post_events(
   p_delivery lenses.deliveries,
-  p_key bytea,
+  p_keys bytea[],
   p_now timestamptz,
   p_limit integer
 )
@@ -23,7 +23,7 @@ begin
       p_now + p_delivery.lease_ms * interval '1 millisecond') as e
   loop
     perform lenses.fn_post_request(
-      p_delivery, p_key, v_event.event_id::text, v_event.payload, null, v_event.id, v_event.attempt,
+      p_delivery, p_keys, v_event.event_id::text, v_event.payload, null, v_event.id, v_event.attempt,
       v_event.lease_expires_at);
     v_count := v_count + 1;
   end loop;

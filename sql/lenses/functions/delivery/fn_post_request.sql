@@ -4,7 +4,7 @@
 -- already belongs to a request that pg_net has lost: the newer one takes it over.
 create or replace function lenses.fn_post_request(
   p_delivery lenses.deliveries,
-  p_key bytea,
+  p_keys bytea[],
   p_id text,
   p_body jsonb,
   p_run_id uuid,
@@ -24,9 +24,9 @@ declare
     'Content-Type', 'application/json', 'webhook-id', p_id, 'webhook-timestamp', v_second::text);
   v_request_id bigint;
 begin
-  if p_key is not null then
+  if p_keys is not null then
     v_headers := v_headers || jsonb_build_object(
-      'webhook-signature', lenses.fn_webhook_signature(p_key, p_id, v_second, p_body::text));
+      'webhook-signature', lenses.fn_webhook_signature(p_keys, p_id, v_second, p_body::text));
   end if;
   v_request_id := net.http_post(
     url := p_delivery.url, body := p_body, params := '{}'::jsonb, headers := v_headers,

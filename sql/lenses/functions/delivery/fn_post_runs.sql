@@ -4,7 +4,7 @@
 -- endpoint has the worker_id and attempt by which it may complete the run itself.
 create or replace function lenses.fn_post_runs(
   p_delivery lenses.deliveries,
-  p_key bytea,
+  p_keys bytea[],
   p_now timestamptz,
   p_limit integer
 )
@@ -27,7 +27,7 @@ begin
     where r.id = v_id
     returning r.* into v_run;
     perform lenses.fn_post_request(
-      p_delivery, p_key, v_run.id || ':' || v_run.attempt,
+      p_delivery, p_keys, v_run.id || ':' || v_run.attempt,
       to_jsonb(v_run) || jsonb_build_object('definition', (
         select v.definition from lenses.workflow_versions as v
         where v.workflow_id = v_run.workflow_id and v.version = v_run.workflow_version)),

@@ -13,7 +13,7 @@ begin
       coalesce('"' || left(p_name, 60) || '"', 'NULL')
       using errcode = '22023', hint = 'It is the secret_name of a delivery.';
   elsif p_secret is not null and (
-    not starts_with(p_secret, 'whsec_') or lenses.fn_webhook_key(p_secret) is null
+    not starts_with(p_secret, 'whsec_') or lenses.fn_webhook_keys(p_secret) is null
   ) then
     raise exception 'p_secret is not "whsec_" and the base64 of 24 to 64 bytes'
       using errcode = '22023', hint = 'Make one: printf whsec_; openssl rand -base64 32';
@@ -27,4 +27,4 @@ begin
 end
 $$;
 
-comment on function lenses.fn_set_delivery_secret(text, text) is 'Keeps the secret p_secret ("whsec_" and base64, as Standard Webhooks write it) under p_name, which deliveries name as secret_name; NULL forgets it. Nothing gives it back. Where the database has Supabase''s vault, create it there instead: what has the name in vault.secrets comes first. 22023: no such secret.';
+comment on function lenses.fn_set_delivery_secret(text, text) is 'Keeps the secret p_secret ("whsec_" and base64, as Standard Webhooks write it; two with a blank between, while one replaces the other) under p_name, which deliveries name as secret_name; NULL forgets it. Nothing gives it back. Where the database has Supabase''s vault, create it there instead: what has the name in vault.secrets comes first. 22023: no such secret.';
