@@ -20,6 +20,7 @@ create table lenses.deliveries (
   last_delivered_at timestamptz,
   last_error_at timestamptz,
   last_error text,
+  problem text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint deliveries_pkey primary key (name),
@@ -42,6 +43,7 @@ create table lenses.deliveries (
   constraint deliveries_lease_ms_check check (lease_ms between 1000 and 86400000),
   constraint deliveries_max_attempts_check check (max_attempts between 1 and 100),
   constraint deliveries_max_events_check check (max_events between 1 and 1000000),
+  constraint deliveries_problem_check check (char_length(problem) <= 2000),
   constraint deliveries_last_error_check check (char_length(last_error) <= 2000)
 );
 create index deliveries_workflow_id_idx on lenses.deliveries (workflow_id);
@@ -58,6 +60,7 @@ comment on column lenses.deliveries.lease_ms is 'How long a run or event waits b
 comment on column lenses.deliveries.max_attempts is 'Tries of an event before it is a dead letter; runs follow their own retry_policy.';
 comment on column lenses.deliveries.max_events is 'Events that may wait; beyond it the oldest become dead letters. Dead letters beyond it are dropped, the oldest first.';
 comment on column lenses.deliveries.dropped is 'Dead letters that max_events has dropped, since ever.';
+comment on column lenses.deliveries.problem is 'Why nothing can be posted, as the last beat found it; NULL: it can.';
 comment on column lenses.deliveries.failures is 'Requests that failed since the last that did not.';
 
 create table lenses.delivery_secrets (

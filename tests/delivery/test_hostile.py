@@ -60,7 +60,7 @@ def test_nothing_of_a_strangers_runs(planted: str, hostile: Post) -> None:
     assert hostile.beat() == 0
     assert hostile.db.column("select who from public.witness") == []
     assert hostile.row(run).status == "pending"
-    assert "belongs to lf_test_hostile" in hostile.delivery().last_error
+    assert "belongs to lf_test_hostile" in hostile.delivery().problem
     (line,) = hostile.db.rows(
         "select * from lenses.fn_health_deliveries() where check_name = 'delivery default'"
     )
@@ -112,7 +112,7 @@ def test_without_pg_net_it_says_so(post: Post) -> None:
     post.db.execute("drop schema net cascade")
     assert post.beat() == 0
     assert post.row(run).status == "pending"
-    assert "pg_net is not installed" in post.delivery().last_error
+    assert "pg_net is not installed" in post.delivery().problem
 
 
 def test_where_public_has_no_rights_it_says_which_are_needed(post: Post) -> None:

@@ -340,7 +340,28 @@ def test_without_its_secret_nothing_is_posted(post: Post) -> None:
     run = post.run()
     assert post.beat() == 0
     assert post.row(run).status == "pending"
-    assert 'the secret "lost" is not there' in post.delivery().last_error
+    assert 'the secret "lost" is not there' in post.delivery().problem
+
+
+def test_what_pg_net_refuses_keeps_no_answer_from_being_read(post: Post) -> None:
+    post.delivered_to()
+    run = posted(post)
+    post.net.send(answering(200, {"done": True}))
+    post.db.execute("alter table net.http_request_queue add check (id < 2)")
+    waiting = post.run()
+    assert post.beat() == 1
+    assert post.beat() == 0
+    assert post.row(run).status == "completed"
+    assert post.row(waiting).status == "pending"
+    assert post.delivery().problem.startswith("23514: ")
+    assert post.db.column(
+        "select label from lenses.fn_health_deliveries() where state = 'bad'"
+    ) == ["CANNOT POST"]
+    post.db.execute(
+        "alter table net.http_request_queue drop constraint http_request_queue_id_check"
+    )
+    assert post.beat() == 1
+    assert post.delivery().problem is None
 
 
 def test_the_vaults_secret_comes_first(post: Post) -> None:

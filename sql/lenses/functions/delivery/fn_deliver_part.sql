@@ -18,35 +18,34 @@ declare
   v_problem text;
   v_left integer := least(p_limit, 100);
   v_done integer := 0;
-  v_posted integer;
+  v_part integer;
 begin
   for v_delivery in
     select d.* from lenses.deliveries as d
     order by d.posted_at nulls first, d.name
     for no key update skip locked
   loop
+    v_done := v_done + lenses.fn_trim_outbox(v_delivery, p_now, p_limit);
+    continue when v_delivery.url is null;
+    if not v_is_asked then
+      v_problem := lenses.fn_hold_net();
+      v_is_asked := true;
+    end if;
+    if v_problem is not null then
+      perform lenses.fn_note_delivery(v_delivery.name, v_problem);
+      continue;
+    end if;
+    -- What cannot be posted keeps no answer from being read.
+    v_done := v_done + lenses.fn_read_answers(v_delivery, p_now, p_limit);
     begin
-      v_done := v_done + lenses.fn_trim_outbox(v_delivery, p_now, p_limit);
-      continue when v_delivery.url is null;
-      if not v_is_asked then
-        v_problem := lenses.fn_hold_net();
-        v_is_asked := true;
-      end if;
-      v_posted := 0;
-      if v_problem is null then
-        v_done := v_done + lenses.fn_read_answers(v_delivery, p_now, p_limit);
-        v_posted := lenses.fn_post_due(v_delivery.name, p_now, v_left);
-      elsif v_delivery.is_active then
-        perform lenses.fn_note_delivery(v_delivery.name, v_problem, p_now);
-      end if;
-      v_left := v_left - v_posted;
-      v_done := v_done + v_posted;
+      v_part := lenses.fn_post_due(v_delivery.name, p_now, v_left);
+      v_left := v_left - v_part;
+      v_done := v_done + v_part;
     exception when others or assert_failure then
       if lenses.fn_is_server_error(sqlstate) then
         raise;
       end if;
-      perform lenses.fn_note_delivery(
-        v_delivery.name, format('nothing can be posted: %s %s', sqlstate, sqlerrm), p_now);
+      perform lenses.fn_note_delivery(v_delivery.name, format('%s: %s', sqlstate, sqlerrm));
     end;
   end loop;
   return v_done;

@@ -24,8 +24,7 @@ begin
   v_keys := lenses.fn_delivery_secret(v_delivery.secret_name);
   if v_keys is null and v_delivery.secret_name is not null then
     perform lenses.fn_note_delivery(p_name, format(
-      'the secret "%s" is not there, or is not "whsec_" and base64: nothing is posted',
-      v_delivery.secret_name), p_now);
+      'the secret "%s" is not there, or is not "whsec_" and base64', v_delivery.secret_name));
     return 0;
   end if;
   v_posted := lenses.fn_post_events(v_delivery, v_keys, p_now, v_room);
@@ -35,6 +34,7 @@ begin
   if v_posted > 0 then
     update lenses.deliveries as d set posted_at = p_now where d.name = p_name;
   end if;
+  perform lenses.fn_note_delivery(p_name, null);
   return v_posted;
 end
 $$;

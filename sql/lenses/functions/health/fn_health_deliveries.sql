@@ -12,7 +12,7 @@ set timezone = 'UTC'
 as $$
 with deliveries as materialized (
   select
-    d.*, q.waiting, q.oldest, q.dead, t.problem, t.advice,
+    d.*, q.waiting, q.oldest, q.dead, t.problem as trouble, t.advice,
     d.is_active and d.url is not null and d.secret_name is not null
     and lenses.fn_delivery_secret(d.secret_name) is null as is_unsigned,
     clock_timestamp() as now
@@ -41,11 +41,15 @@ left join lateral (
   select x.*
   from (
     values
-    (d.problem is not null, 'CANNOT POST', d.problem, d.advice),
+    (d.trouble is not null, 'CANNOT POST', d.trouble, d.advice),
     (
       d.is_unsigned, 'NO SECRET',
       format('the secret "%s" is not there, or is not "whsec_" and base64: nothing is posted', d.secret_name),
       format('select lenses.fn_set_delivery_secret(%L, ''whsec_…'');', d.secret_name)
+    ),
+    (
+      d.is_active and d.url is not null and d.problem is not null, 'CANNOT POST', d.problem,
+      'mend that; the next tick posts again, or at once: select lenses.fn_deliver();'
     ),
     (
       d.is_active and d.failures >= 5, 'FAILING',
