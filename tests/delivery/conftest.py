@@ -12,9 +12,9 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.delivery.sender import SECRET, Sender
-from tests.rpc.callers import acting
-from tests.runs.world import World
+from tests.support.callers import acting
 from tests.support.database import Database, connect
+from tests.support.run_scenario import RunScenario
 from tests.support.state import State
 
 HERE = Path(__file__).parent
@@ -22,7 +22,7 @@ URL = "https://hooks.example.com/run"
 MINUTE = timedelta(minutes=1)
 
 
-class Post(World):
+class Post(RunScenario):
     """`now` is when the played beats take place: the real one, plus what a test lets pass."""
 
     def __init__(self, db: Database) -> None:

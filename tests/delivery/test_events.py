@@ -11,8 +11,8 @@ import pytest
 
 from tests.delivery.conftest import URL, Post
 from tests.delivery.sender import Answer, answering
-from tests.dispatch.conftest import MONDAY
 from tests.support.database import wait_until
+from tests.support.scenario import MONDAY
 
 KINDS = [
     "run.failed", "run.timed_out", "schedule.missed", "schedule.halted", "approval.waiting",

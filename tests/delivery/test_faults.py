@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.crash.plant import DURABLE, Plant
 from tests.delivery.conftest import Post, with_net
 from tests.delivery.sender import Answer, Request, Sender
+from tests.faults.plant import DURABLE, Plant
 from tests.support.database import Database, wait_until
 from tests.support.server import TestServer
 

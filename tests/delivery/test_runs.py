@@ -13,8 +13,8 @@ from standardwebhooks.webhooks import Webhook
 
 from tests.delivery.conftest import HERE, URL, Post, with_net
 from tests.delivery.sender import REFUSED, SECRET, TIMEOUT, Answer, answering
-from tests.dispatch.conftest import MONDAY
 from tests.support.database import Database
+from tests.support.scenario import MONDAY
 from tests.support.work import due_in
 
 RETRY = {"maxRetries": 1, "retryOn": ["timeout", "provider_error", "rate_limit"]}

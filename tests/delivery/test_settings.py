@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from tests.delivery.conftest import URL, Post
 from tests.delivery.sender import SECRET
-from tests.rpc.callers import acting
+from tests.support.callers import acting
 
 OK = {"url": URL}
 
