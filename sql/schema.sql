@@ -325,6 +325,7 @@ create table lenses.deliveries (
   last_delivered_at timestamp with time zone,
   last_error_at timestamp with time zone,
   last_error text,
+  problem text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint deliveries_pkey PRIMARY KEY (name),
@@ -336,6 +337,7 @@ create table lenses.deliveries (
   constraint deliveries_max_events_check CHECK (((max_events >= 1) AND (max_events <= 1000000))),
   constraint deliveries_max_in_flight_check CHECK (((max_in_flight >= 1) AND (max_in_flight <= 1000))),
   constraint deliveries_name_check CHECK (((name ~ '[^[:space:]]'::text) AND (name !~ '[[:cntrl:]]'::text) AND (char_length(name) <= 100))),
+  constraint deliveries_problem_check CHECK ((char_length(problem) <= 2000)),
   constraint deliveries_secret_name_check CHECK (((char_length(secret_name) >= 1) AND (char_length(secret_name) <= 200))),
   constraint deliveries_sends_check CHECK ((((cardinality(sends) >= 1) AND (cardinality(sends) <= 7)) AND (sends <@ ARRAY['runs'::text, 'run.failed'::text, 'run.timed_out'::text, 'schedule.missed'::text, 'schedule.halted'::text, 'approval.waiting'::text, 'schedule.dispatch_failed'::text]) AND ((url IS NOT NULL) OR (NOT (sends @> '{runs}'::text[]))))),
   constraint deliveries_timeout_ms_check CHECK (((timeout_ms >= 100) AND (timeout_ms <= 3600000))),
@@ -368,7 +370,7 @@ create table lenses.delivery_secrets (
   updated_at timestamp with time zone not null default now(),
   constraint delivery_secrets_pkey PRIMARY KEY (name),
   constraint delivery_secrets_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
-  constraint delivery_secrets_secret_check CHECK ((char_length(secret) <= 200))
+  constraint delivery_secrets_secret_check CHECK ((char_length(secret) <= 400))
 );
 
 -- One row. Changed by lenses.fn_set_dispatch_settings.
