@@ -82,12 +82,12 @@ class Sender:
         )  # fmt: skip
 
     def crash(self) -> None:
-        """Crash recovery empties what is unlogged, ours too, and numbers begin anew at 1."""
+        """Crash recovery empties what is unlogged, ours too, and numbers begin anew."""
         self.db.execute(
             "truncate net.http_request_queue, net._http_response, lenses.delivery_requests"
         )
-        self.db.execute("alter sequence net.http_request_queue_id_seq restart")
+        self.number(1)
 
-    def renumber(self) -> None:
-        """Numbers begin anew at 1, and nothing of ours was emptied."""
-        self.db.execute("alter sequence net.http_request_queue_id_seq restart")
+    def number(self, next_one: int) -> None:
+        """The next request gets this number."""
+        self.db.execute("select setval('net.http_request_queue_id_seq', %s, false)", [next_one])

@@ -296,17 +296,19 @@ def test_posted_events(post: Post) -> None:
     assert post.events()[0].dead_at is not None
 
 
-def test_a_posted_events_late_answer_counts_for_its_attempt_only(post: Post) -> None:
+@pytest.mark.parametrize("status", [200, 503])
+def test_a_posted_events_late_answer_counts_for_its_attempt_only(status: int, post: Post) -> None:
     watched(post, url=URL)
     post.emit()
     post.beat()
     (first,) = post.net.send(is_recorded=False)
-    post.late = timedelta(minutes=5)
+    assert post.fail_event(post.events()[0].id, worker="delivery:watch")
+    post.db.execute("update lenses.outbox set available_at = null")
     post.beat()
     assert post.events()[0].attempt == 2
-    post.net.record(first.id, Answer(200))
+    post.net.record(first.id, Answer(status))
     post.beat()
-    assert len(post.events()) == 1
+    assert post.events()[0].lease_expires_at is not None
     post.net.send()
     post.beat()
     assert post.events() == []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from standardwebhooks.webhooks import Webhook
 
 from tests.delivery.conftest import HERE, Post
+from tests.delivery.sender import SECRET
 from tests.support.database import Database
 
 WITNESS = """
@@ -88,6 +90,8 @@ def test_a_strangers_vault_is_not_asked(hostile: Post) -> None:
     hostile.db.execute("select vault.create_secret('whsec_' || repeat('QUJD', 8), 'key')")
     assert hostile.beat() == 1
     assert hostile.row(run).status == "running"
+    (request,) = hostile.net.send()
+    Webhook(SECRET).verify(request.body, request.headers)
 
 
 @pytest.mark.usefixtures("committed")

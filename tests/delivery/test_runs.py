@@ -196,8 +196,9 @@ def test_an_answer_is_fenced_by_the_attempt_not_by_time_alone(post: Post) -> Non
 
 def test_numbers_that_begin_anew_after_a_crash_settle_no_old_run(post: Post) -> None:
     post.delivered_to(max_in_flight=10)
+    post.net.number(1)
     old = [posted(post), posted(post)]
-    post.net.send(is_recorded=False)
+    assert [request.id for request in post.net.send(is_recorded=False)] == [1, 2]
     post.net.crash()
     new = posted(post)
     (request,) = post.net.send(answering(200, {"of": "new"}))
@@ -211,8 +212,8 @@ def test_numbers_that_begin_anew_after_a_crash_settle_no_old_run(post: Post) -> 
 def test_a_number_used_again_belongs_to_the_newer_request(post: Post) -> None:
     post.delivered_to()
     old = posted(post)
-    post.net.send(is_recorded=False)
-    post.net.renumber()
+    (lost,) = post.net.send(is_recorded=False)
+    post.net.number(lost.id)
     new = posted(post)
     post.net.send(answering(200, {"of": "new"}))
     post.beat()
@@ -240,9 +241,10 @@ def test_an_answer_that_is_not_the_requests_is_none(answer: Answer, age: str, po
 def test_a_queue_made_anew_answers_no_request_of_the_old(post: Post) -> None:
     post.delivered_to()
     run = posted(post)
+    (request,) = post.net.send(is_recorded=False)
     post.db.execute("drop schema net cascade")
     with_net(post.db)
-    post.net.record(1, Answer(200, "{}"))
+    post.net.record(request.id, Answer(200, "{}"))
     post.beat()
     assert post.row(run).status == "running"
 
@@ -391,3 +393,27 @@ def test_frozen_is_silent(post: Post) -> None:
     post.db.execute("select lenses.fn_unfreeze_dispatch()")
     assert post.db.value("select lenses.fn_deliver()") == 1
     assert post.row(run).status == "running"
+
+
+@pytest.mark.usefixtures("committed")
+@pytest.mark.parametrize(
+    "held",
+    [
+        "lenses.workflow_schedules where id = %s",
+        "lenses.schedule_due where schedule_id = %s",
+        "lenses.workflow_runs where schedule_id = %s",
+        "lenses.deliveries where %s is not null",
+    ],
+)
+def test_it_waits_for_nobody(held: str, post: Post) -> None:
+    post.delivered_to()
+    schedule = post.make_schedule(next_run_at=MONDAY)
+    run = posted(post, schedule_id=schedule)
+    post.net.send(answering(200))
+    post.db.execute("set lock_timeout = 1")
+    with post.db.another() as other, other.transaction():
+        other.execute(f"select from {held} for no key update".encode(), [schedule])
+        assert post.beat() == 0
+        assert post.row(run).status == "running"
+    assert post.beat() == 1
+    assert post.row(run).status == "completed"

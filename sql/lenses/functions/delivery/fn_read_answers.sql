@@ -49,8 +49,9 @@ begin
     v_schedule_id := (
       select r.schedule_id from lenses.workflow_runs as r where r.id = v_request.run_id);
     perform from lenses.workflow_schedules as s
+    inner join lenses.schedule_due as d on d.schedule_id = s.id
     where s.id = v_schedule_id
-    for no key update skip locked;
+    for no key update of s, d skip locked;
     continue when not found and v_schedule_id is not null;
     perform from lenses.workflow_runs as r
     where r.id = v_request.run_id
