@@ -101,7 +101,10 @@ grant select on
   agents.action_logs,
   agents.approval_attempts,
   lenses.run_counts,
-  lenses.lenser_usage
+  lenses.lenser_usage,
+  lenses.deliveries,
+  lenses.delivery_requests,
+  lenses.outbox
 to service_role;
 
 -- service_role: functions.
@@ -262,6 +265,27 @@ grant execute on function
   public.fn_backfill_schedule(uuid, timestamptz, boolean, timestamptz),
   public.fn_get_schedule_run_history(uuid, integer)
 to authenticated;
+
+-- Deliveries and events: service_role names where they go, and claims them.
+
+grant execute on function
+  lenses.fn_set_delivery(jsonb),
+  lenses.fn_set_delivery_secret(text, text),
+  lenses.fn_delete_delivery(text),
+  lenses.fn_deliver(),
+  lenses.fn_claim_events(text, text, integer, interval),
+  lenses.fn_ack_events(text, bigint[]),
+  lenses.fn_fail_event(bigint, text, text, interval),
+  lenses.fn_retry_dead_events(text),
+  public.fn_set_delivery(jsonb),
+  public.fn_set_delivery_secret(text, text),
+  public.fn_delete_delivery(text),
+  public.fn_deliver(),
+  public.fn_claim_events(text, text, integer, interval),
+  public.fn_ack_events(text, bigint[]),
+  public.fn_fail_event(bigint, text, text, interval),
+  public.fn_retry_dead_events(text)
+to service_role;
 
 -- What the console asks besides: the cron language, the preview, and the ledger of slots, by row security.
 

@@ -304,6 +304,76 @@ create type lenses.slot_plan as (
   spread_step interval
 );
 
+-- Endpoints that runs are posted to and consumers of events, named by operators alone: lenses.fn_set_delivery.
+create table lenses.deliveries (
+  name text not null,
+  url text,
+  sends text[] not null default '{runs}'::text[],
+  workflow_id uuid,
+  headers jsonb not null default '{}'::jsonb,
+  secret_name text,
+  is_active boolean not null default true,
+  max_in_flight integer not null default 50,
+  timeout_ms integer not null default 30000,
+  lease_ms integer not null default 300000,
+  max_attempts integer not null default 10,
+  max_events integer not null default 10000,
+  posted_at timestamp with time zone,
+  delivered bigint not null default 0,
+  failed bigint not null default 0,
+  dropped bigint not null default 0,
+  failures integer not null default 0,
+  last_delivered_at timestamp with time zone,
+  last_error_at timestamp with time zone,
+  last_error text,
+  problem text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint deliveries_pkey PRIMARY KEY (name),
+  constraint deliveries_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES lenses.workflows(id) ON DELETE CASCADE,
+  constraint deliveries_headers_check CHECK (((jsonb_typeof(headers) = 'object'::text) AND (octet_length((headers)::text) <= 16384))),
+  constraint deliveries_last_error_check CHECK ((char_length(last_error) <= 2000)),
+  constraint deliveries_lease_ms_check CHECK (((lease_ms >= 1000) AND (lease_ms <= 86400000))),
+  constraint deliveries_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 100))),
+  constraint deliveries_max_events_check CHECK (((max_events >= 1) AND (max_events <= 1000000))),
+  constraint deliveries_max_in_flight_check CHECK (((max_in_flight >= 1) AND (max_in_flight <= 1000))),
+  constraint deliveries_name_check CHECK (((name ~ '[^[:space:]]'::text) AND (name !~ '[[:cntrl:]]'::text) AND (char_length(name) <= 100))),
+  constraint deliveries_problem_check CHECK ((char_length(problem) <= 2000)),
+  constraint deliveries_secret_name_check CHECK (((char_length(secret_name) >= 1) AND (char_length(secret_name) <= 200))),
+  constraint deliveries_sends_check CHECK ((((cardinality(sends) >= 1) AND (cardinality(sends) <= 7)) AND (sends <@ ARRAY['runs'::text, 'run.failed'::text, 'run.timed_out'::text, 'schedule.missed'::text, 'schedule.halted'::text, 'approval.waiting'::text, 'schedule.dispatch_failed'::text]) AND ((url IS NOT NULL) OR (NOT (sends @> '{runs}'::text[]))))),
+  constraint deliveries_timeout_ms_check CHECK (((timeout_ms >= 100) AND (timeout_ms <= 3600000))),
+  constraint deliveries_url_check CHECK (((url ~ '^https?://[^[:space:]]+$'::text) AND (char_length(url) <= 2000)))
+);
+CREATE INDEX deliveries_workflow_id_idx ON lenses.deliveries USING btree (workflow_id);
+
+-- Requests that pg_net was asked for and has not answered, by its number of them. Losing a row costs a lease, no run.
+create unlogged table lenses.delivery_requests (
+  request_id bigint not null,
+  delivery text not null,
+  key text not null,
+  run_id uuid,
+  outbox_id bigint,
+  attempt integer not null,
+  queue_oid oid not null,
+  sent_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint delivery_requests_pkey PRIMARY KEY (request_id),
+  constraint delivery_requests_delivery_fkey FOREIGN KEY (delivery) REFERENCES lenses.deliveries(name) ON DELETE CASCADE,
+  constraint delivery_requests_key_check CHECK ((char_length(key) <= 100)),
+  constraint delivery_requests_one_check CHECK (((run_id IS NULL) <> (outbox_id IS NULL)))
+);
+CREATE INDEX delivery_requests_delivery_idx ON lenses.delivery_requests USING btree (delivery);
+
+-- Secrets that sign requests, where there is no vault. Written by lenses.fn_set_delivery_secret, read by lf_sql_engine alone.
+create table lenses.delivery_secrets (
+  name text not null,
+  secret text not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint delivery_secrets_pkey PRIMARY KEY (name),
+  constraint delivery_secrets_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+  constraint delivery_secrets_secret_check CHECK ((char_length(secret) <= 400))
+);
+
 -- One row. Changed by lenses.fn_set_dispatch_settings.
 create table lenses.dispatch_settings (
   id boolean not null default true,
@@ -393,6 +463,32 @@ create table lenses.lenser_usage (
   constraint lenser_usage_pkey PRIMARY KEY (lenser_id),
   constraint lenser_usage_lenser_id_fkey FOREIGN KEY (lenser_id) REFERENCES lensers.profiles(id) ON DELETE CASCADE
 ) with (fillfactor=70);
+
+-- Events on their way, a row an event and delivery, gone once acknowledged. No foreign key to what they tell of.
+create table lenses.outbox (
+  id bigint not null generated always as identity,
+  event_id uuid not null,
+  delivery text not null,
+  lenser_id uuid not null,
+  event_type text not null,
+  order_key uuid not null,
+  payload jsonb not null,
+  attempt integer not null default 0,
+  available_at timestamp with time zone,
+  worker_id text,
+  lease_expires_at timestamp with time zone,
+  last_error text,
+  dead_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint outbox_pkey PRIMARY KEY (id),
+  constraint outbox_delivery_fkey FOREIGN KEY (delivery) REFERENCES lenses.deliveries(name) ON DELETE CASCADE,
+  constraint outbox_event_type_check CHECK (((char_length(event_type) >= 1) AND (char_length(event_type) <= 200))),
+  constraint outbox_last_error_check CHECK ((char_length(last_error) <= 2000)),
+  constraint outbox_lease_check CHECK (((worker_id IS NULL) = (lease_expires_at IS NULL)))
+);
+CREATE INDEX outbox_dead_idx ON lenses.outbox USING btree (delivery, id) WHERE (dead_at IS NOT NULL);
+CREATE INDEX outbox_live_idx ON lenses.outbox USING btree (delivery, id) WHERE (dead_at IS NULL);
+CREATE INDEX outbox_order_idx ON lenses.outbox USING btree (delivery, order_key, id);
 
 -- How many runs of a workflow were created when, and how they ended: what conditions see of the last 24 hours. Sums of all rows of an instant, or a stretch, are what lenses.workflow_runs holds; a change is a new row, never an update, so that runs of one workflow wait for each other nowhere. What is older than two days goes.
 create table lenses.run_counts (

@@ -54,6 +54,11 @@ values (%(lenser)s, %(schedule)s, 'note', pg_catalog.jsonb_build_object('secret'
 insert into agents.approval_attempts (run_id, minute, lenser_id, last_role, last_attempt)
 values (%(run)s, pg_catalog.date_trunc('minute', now()), %(lenser)s, 'service_role', 'test');
 
+insert into lenses.deliveries (name, sends, is_active) values ('asleep', '{run.failed}', false)
+on conflict do nothing;
+insert into lenses.outbox (event_id, delivery, lenser_id, event_type, order_key, payload)
+values (%(run)s, 'asleep', %(lenser)s, 'run.failed', %(schedule)s, '{}');
+
 insert into agents.gateways (id, lenser_id, name) values (%(gateway)s, %(lenser)s, %(name)s);
 insert into agents.gateway_crons (id, lenser_id, gateway_id, operation, cron_expr)
 values (%(gateway_cron)s, %(lenser)s, %(gateway)s, 'health_probe', '0 * * * *');

@@ -50,6 +50,10 @@ begin
       'available_at', case when p_new.status = 'pending' then p_new.available_at end)),
     v_at);
 
+  if p_new.status in ('failed', 'timed_out', 'pending_approval') then
+    perform lenses.fn_emit_run_event(p_new, v_at);
+  end if;
+
   if p_old.status = 'pending_approval' and v_is_over or p_new.status = 'pending_approval' then
     perform agents.fn_follow_approval(p_new, v_at);
   end if;
