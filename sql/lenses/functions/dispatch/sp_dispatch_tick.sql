@@ -2,7 +2,7 @@
 -- 50 seconds are over (the next tick goes on). Invoker and without a SET clause, since it commits, so it runs under
 -- whatever search_path its caller's database has: every name, type and operator is qualified (also the hidden ones:
 -- no nullif, no in, no like), and all work is done in pinned functions.
-create or replace procedure lenses.sp_dispatch_tick()
+create or replace procedure lenses.sp_dispatch_tick(p_lane integer default 1)
 language plpgsql
 as $$
 declare
@@ -16,7 +16,7 @@ begin
   if v_driver operator(pg_catalog.=) ''::pg_catalog.text then
     v_driver := 'pg_cron'::pg_catalog.text;
   end if;
-  v_tick_id := lenses.fn_tick_begin(v_driver);
+  v_tick_id := lenses.fn_tick_begin(v_driver, p_lane => p_lane);
   commit;
   while v_tick_id is not null loop
     begin
@@ -40,4 +40,4 @@ begin
 end
 $$;
 
-comment on procedure lenses.sp_dispatch_tick() is 'One tick for a driver (pg_cron, worker): call it at least once a minute; several at once are safe. Writes one dispatch_ticks row.';
+comment on procedure lenses.sp_dispatch_tick(integer) is 'One tick for a driver (pg_cron, worker): call it at least once a minute; several at once are safe. p_lane: which of dispatch_lanes drivers this is; one beyond them does nothing. Writes one dispatch_ticks row. 22023: p_lane is not 1 to 16.';
