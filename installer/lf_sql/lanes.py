@@ -60,7 +60,7 @@ class Lane:
 
     def _serve(self, tick: int, max_catchup: int | None) -> None:
         try:
-            if self._conn is None or self._conn.closed or self._conn.broken:
+            if self._conn is None or self._is_dead(self._conn):
                 self._conn = self._connect()
             self._tick(self._conn, tick, max_catchup)
         except (psycopg.Error, LfSqlError) as error:
@@ -71,6 +71,15 @@ class Lane:
             if self.is_lost:
                 self._say(f"lane {self.number} is back")
             self.is_lost = False
+
+    @staticmethod
+    def _is_dead(conn: Connection) -> bool:
+        """Also where nobody has told this end yet."""
+        try:
+            conn.execute("select 1")
+        except psycopg.Error:
+            return True
+        return False
 
     def _tick(self, conn: Connection, beside: int, max_catchup: int | None) -> None:
         row = conn.execute(
