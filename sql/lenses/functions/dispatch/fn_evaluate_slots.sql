@@ -160,10 +160,16 @@ begin
         when g.slot is not null and coalesce(
           (
             select r.id from lenses.workflow_runs as r
-            where r.idempotency_key = g.slot_key limit 1),
+            where r.id = substr(g.slot_key, 1, 32)::uuid),
           (
             select r.id from lenses.workflow_runs as r
-            where r.schedule_id = g.schedule_id and r.scheduled_for = g.slot limit 1)
+            where r.schedule_id = g.schedule_id and r.scheduled_for = g.slot limit 1),
+          (
+            select r.id from lenses.workflow_runs as r
+            where r.idempotency_key = g.slot_key
+              and left(r.idempotency_key, 32) <> replace(r.id::text, '-', '')
+              and r.idempotency_key <> 'manual:' || r.id::text
+            limit 1)
         ) is not null then 'schedule_slot_exists'
         when p_mode = 'tick' and g.kind = 'battle' and b.battles_left
           < count(*) filter (where g.gate is null and q.failure is null)
