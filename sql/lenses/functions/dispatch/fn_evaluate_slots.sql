@@ -162,8 +162,17 @@ begin
             select r.id from lenses.workflow_runs as r
             where r.id = substr(g.slot_key, 1, 32)::uuid),
           (
-            select r.id from lenses.workflow_runs as r
-            where r.schedule_id = g.schedule_id and r.scheduled_for = g.slot limit 1),
+            -- As a place in the order of the unique index: by equality of both a planner that knows
+            -- nothing of the table may read the whole of another index that holds scheduled_for.
+            select n.id
+            from (
+              select r.id, r.schedule_id, r.scheduled_for
+              from lenses.workflow_runs as r
+              where (r.schedule_id, r.scheduled_for) >= (g.schedule_id, g.slot)
+              order by r.schedule_id, r.scheduled_for
+              limit 1
+            ) as n
+            where n.schedule_id = g.schedule_id and n.scheduled_for = g.slot),
           (
             select r.id from lenses.workflow_runs as r
             where r.idempotency_key = g.slot_key
