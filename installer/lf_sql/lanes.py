@@ -83,7 +83,8 @@ class Lane:
 
     def _tick(self, conn: Connection, beside: int, max_catchup: int | None) -> None:
         row = conn.execute(
-            "select lenses.fn_tick_begin('worker', %s::integer, %s, %s) as tick",
+            "select pg_catalog.set_config('synchronous_commit', 'off', true), "
+            "lenses.fn_tick_begin('worker', %s::integer, %s, %s) as tick",
             [max_catchup, self.number, beside],
         ).fetchone()
         tick = row["tick"] if row else None
@@ -93,7 +94,11 @@ class Lane:
         while goes_on and not self._stop.is_set():
             row = conn.execute("select lenses.fn_tick_step(%s) as goes_on", [tick]).fetchone()
             goes_on = bool(row and row["goes_on"])
-        conn.execute("select lenses.fn_tick_end(%s)", [tick])
+        conn.execute(
+            "select pg_catalog.set_config('synchronous_commit', 'off', true), "
+            "lenses.fn_tick_end(%s)",
+            [tick],
+        )
 
 
 class Lanes:

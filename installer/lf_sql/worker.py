@@ -225,8 +225,10 @@ class Worker:
         self._stop.wait(min(0.25 * 2**self._failures, 2.0))
 
     def _tick(self, conn: Connection) -> None:
+        """One tick; its own row alone does not wait for the disk."""
         row = conn.execute(
-            "select lenses.fn_tick_begin('worker', %s::integer) as tick, l.lanes, l.wanted "
+            "select pg_catalog.set_config('synchronous_commit', 'off', true), "
+            "lenses.fn_tick_begin('worker', %s::integer) as tick, l.lanes, l.wanted "
             "from lenses.fn_lanes() as l",
             [self.settings.max_catchup],
         ).fetchone()
@@ -239,7 +241,11 @@ class Worker:
             self._lanes.help(row["wanted"], tick, self.settings.max_catchup)
             while not self._stop.is_set() and self._step(conn, tick):
                 self._beat_in_time(conn)
-            conn.execute("select lenses.fn_tick_end(%s)", [tick])
+            conn.execute(
+                "select pg_catalog.set_config('synchronous_commit', 'off', true), "
+                "lenses.fn_tick_end(%s)",
+                [tick],
+            )
         self._beat_in_time(conn)
 
     @staticmethod
