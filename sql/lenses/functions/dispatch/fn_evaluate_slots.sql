@@ -157,13 +157,20 @@ begin
               and r.status in ('pending_approval', 'pending', 'running'))
           then 'overlap_in_flight'
         when v.cycle is not null then 'cycle_detected'
+        -- Each as a place in the order of the index that is for it: by mere equality a planner that
+        -- knows nothing of the table may read the whole of workflow_runs_newest_idx, a row at a time.
         when g.slot is not null and coalesce(
           (
-            select r.id from lenses.workflow_runs as r
-            where r.id = substr(g.slot_key, 1, 32)::uuid),
+            select n.id
+            from (
+              select r.id
+              from lenses.workflow_runs as r
+              where r.id >= substr(g.slot_key, 1, 32)::uuid
+              order by r.id
+              limit 1
+            ) as n
+            where n.id = substr(g.slot_key, 1, 32)::uuid),
           (
-            -- As a place in the order of the unique index: by equality of both a planner that knows
-            -- nothing of the table may read the whole of another index that holds scheduled_for.
             select n.id
             from (
               select r.id, r.schedule_id, r.scheduled_for
