@@ -261,7 +261,11 @@ class Worker:
         conn.execute(
             "select lenses.fn_worker_heartbeat(%s, %s, %s, %s, %s, %s)",
             [
-                self.id, socket.gethostname(), os.getpid(), self._is_leader, __version__,
+                self.id,
+                socket.gethostname(),
+                os.getpid(),
+                self._is_leader,
+                __version__,
                 self._lanes.living,
             ],
         )
@@ -271,7 +275,7 @@ class Worker:
         self._purge.stop()
         self._lanes.leave()
         try:
-            conn.execute("select lenses.fn_worker_goodbye(%s)", [self.id])
+            conn.execute("select lenses.fn_remove_worker(%s)", [self.id])
         except psycopg.Error as error:  # its heartbeat grows old instead
             self._say(f"no goodbye: {words(error)}")
         self._say("stopped")

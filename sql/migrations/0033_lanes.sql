@@ -20,4 +20,5 @@ comment on column lenses.worker_heartbeats.lanes is 'How many lanes the worker h
 drop procedure if exists lenses.sp_dispatch_tick();
 drop function if exists lenses.fn_tick_begin(text, integer);
 drop function if exists lenses.fn_open_tick(text, timestamptz);
+drop function if exists lenses.fn_begin_tick_at(text, timestamptz);
 drop function if exists lenses.fn_worker_heartbeat(text, text, integer, boolean, text);

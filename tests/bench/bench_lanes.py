@@ -18,7 +18,7 @@ MUST = 1.7
 def lane(conn: Database, number: int, at: datetime, handled: list[int]) -> None:
     """One lane's tick at a played instant, a batch a transaction."""
     batch, cap = conn.row("select batch_size, max_catchup_per_tick from lenses.dispatch_settings")
-    tick = conn.value("select lenses.fn_open_tick('bench', %s, %s)", [at, number])
+    tick = conn.value("select lenses.fn_begin_tick_at('bench', %s, %s)", [at, number])
     arguments = [tick, at, batch, cap]
     while taken := conn.value("select lenses.fn_dispatch_pass(%s, %s, %s, %s)", arguments):
         handled.append(taken)

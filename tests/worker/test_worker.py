@@ -271,9 +271,7 @@ def test_lanes_are_connections_of_the_leader(db: Database, tenant: TENANT) -> No
     workflow = make_workflow(db, tenant())
     for _ in range(30):
         make_schedule(db, workflow)
-    db.execute(
-        "select lenses.fn_set_dispatch_settings('{\"batch_size\": 5, \"dispatch_lanes\": 3}')"
-    )
+    db.execute('select lenses.fn_set_dispatch_settings(\'{"batch_size": 5, "dispatch_lanes": 3}\')')
     lanes = "select distinct lane from lenses.dispatch_ticks where due > 0 or lane > 1 order by 1"
     runs = (
         "select count(*) as n, count(distinct (schedule_id, scheduled_for)) as slots "

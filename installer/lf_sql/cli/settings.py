@@ -10,9 +10,9 @@ import click
 from lf_sql import bundle, jobs
 from lf_sql.cli.context import connect_cron, cron_option, emit, note
 from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.session import installed, one
 from lf_sql.db import Connection
 from lf_sql.plain import plain
-from lf_sql.tenant import installed, one
 
 MEANING = """
 select a.attname as name, pg_catalog.to_jsonb(d) ->> a.attname as value,
