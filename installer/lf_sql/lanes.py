@@ -1,8 +1,8 @@
 """The lanes beneath the worker that leads: connections that help with a tick of more than a batch.
 
 Each lane is a thread with a connection of its own. It ticks only beside a tick of the leader, so
-that an idle minute costs what one driver costs. A lane that is lost costs nothing but speed: what it
-held is due again, and the leader and the other lanes take it.
+that an idle minute costs what one driver costs. A lane that is lost costs nothing but speed: what
+it held is due again, and the leader and the other lanes take it.
 """
 
 from __future__ import annotations
