@@ -244,7 +244,7 @@ def _jobs(root: Path) -> Iterator[Job]:
                 name=head["job"].replace("@lane@", str(lane)),
                 schedule=head["schedule"],
                 requires=head["requires"],
-                command=command.replace("@lane@", str(lane)),
+                command=command.replace("'@lane@'", str(lane)),
                 place=head.get("place", ""),
                 lane=lane,
             )

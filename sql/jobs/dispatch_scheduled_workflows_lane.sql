@@ -4,4 +4,4 @@
 -- lanes: 2-16
 -- The same once more for each further lane (dispatch_settings.dispatch_lanes). '@lane@' is its number.
 
-call lenses.sp_dispatch_tick(@lane@);
+call lenses.sp_dispatch_tick('@lane@');

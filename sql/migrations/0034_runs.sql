@@ -1,4 +1,4 @@
--- squawk-ignore-file require-concurrent-index-creation, disallowed-unique-constraint
+-- squawk-ignore-file require-concurrent-index-creation, disallowed-unique-constraint, ban-drop-constraint
 -- What a unique key says twice is said once. The key of a slot's run and that of a run by hand follow from
 -- the run's id, so that the primary key keeps them apart already; only a key that somebody chose himself
 -- needs an index of its own. An upgrade is one transaction; it reads the runs once, and builds no more than
