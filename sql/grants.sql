@@ -175,9 +175,10 @@ grant execute on function
   lenses.fn_health(jsonb, boolean),
   lenses.fn_metrics(),
   lenses.fn_next_wake(integer),
+  lenses.fn_lanes(),
   lenses.fn_remove_worker(text),
   lenses.fn_worker_goodbye(text),
-  lenses.fn_worker_heartbeat(text, text, integer, boolean, text)
+  lenses.fn_worker_heartbeat(text, text, integer, boolean, text, integer)
 to service_role;
 grant execute on function public.fn_schedule_health() to authenticated;
 
@@ -302,9 +303,9 @@ grant execute on function lenses.fn_slot_key(uuid, timestamptz) to authenticated
 
 -- Drivers and operators: the tick by the server's clock, the preview of any schedule, the cron language.
 
-grant execute on procedure lenses.sp_dispatch_tick() to service_role;
+grant execute on procedure lenses.sp_dispatch_tick(integer) to service_role;
 grant execute on function
-  lenses.fn_tick_begin(text, integer),
+  lenses.fn_tick_begin(text, integer, integer, bigint),
   lenses.fn_tick_step(bigint),
   lenses.fn_tick_end(bigint, text),
   public.fn_dispatch_tick(),

@@ -394,12 +394,14 @@ create table lenses.dispatch_settings (
   max_pending_runs_per_lenser integer,
   max_template_bytes_per_lenser bigint,
   default_queue_mode text not null default 'parallel'::text,
+  dispatch_lanes integer not null default 1,
   constraint dispatch_settings_pkey PRIMARY KEY (id),
   constraint dispatch_settings_batch_size_check CHECK (((batch_size >= 1) AND (batch_size <= 10000))),
   constraint dispatch_settings_default_jitter_ms_check CHECK (((default_jitter_ms >= 0) AND (default_jitter_ms <= 86400000))),
   constraint dispatch_settings_default_on_missed_check CHECK ((default_on_missed = ANY (ARRAY['skip'::text, 'run_once'::text, 'backfill'::text, 'spread'::text]))),
   constraint dispatch_settings_default_on_overlap_check CHECK ((default_on_overlap = ANY (ARRAY['skip'::text, 'queue'::text, 'replace'::text]))),
   constraint dispatch_settings_default_queue_mode_check CHECK ((default_queue_mode = ANY (ARRAY['parallel'::text, 'serial'::text]))),
+  constraint dispatch_settings_dispatch_lanes_check CHECK (((dispatch_lanes >= 1) AND (dispatch_lanes <= 16))),
   constraint dispatch_settings_id_check CHECK (id),
   constraint dispatch_settings_max_catchup_per_tick_check CHECK (((max_catchup_per_tick >= 1) AND (max_catchup_per_tick <= 10000))),
   constraint dispatch_settings_max_gateway_crons_per_lenser_check CHECK ((max_gateway_crons_per_lenser >= 1)),
@@ -436,6 +438,8 @@ create table lenses.dispatch_ticks (
   is_batch_next boolean not null default false,
   part_limit integer,
   batch_limit integer,
+  lane smallint not null default 1,
+  round_at timestamp with time zone,
   constraint dispatch_ticks_pkey PRIMARY KEY (id)
 );
 CREATE INDEX dispatch_ticks_silent_since_idx ON lenses.dispatch_ticks USING btree (started_at, silent_since) WHERE (silent_since IS NOT NULL);
@@ -560,6 +564,7 @@ create table lenses.worker_heartbeats (
   started_at timestamp with time zone not null default now(),
   beat_at timestamp with time zone not null default now(),
   server_pid integer,
+  lanes integer,
   constraint worker_heartbeats_pkey PRIMARY KEY (worker_id)
 );
 
@@ -609,7 +614,6 @@ create table lenses.workflow_runs (
   created_at timestamp with time zone not null default now(),
   constraint workflow_runs_pkey PRIMARY KEY (id),
   constraint workflow_runs_id_lenser_id_key UNIQUE (id, lenser_id),
-  constraint workflow_runs_idempotency_key_key UNIQUE (idempotency_key),
   constraint workflow_runs_schedule_id_scheduled_for_key UNIQUE (schedule_id, scheduled_for),
   constraint workflow_runs_ai_lenser_id_lenser_id_fkey FOREIGN KEY (ai_lenser_id, lenser_id) REFERENCES agents.ai_lensers(id, lenser_id) ON DELETE SET NULL (ai_lenser_id),
   constraint workflow_runs_schedule_id_lenser_id_fkey FOREIGN KEY (schedule_id, lenser_id) REFERENCES lenses.workflow_schedules(id, lenser_id) ON DELETE SET NULL (schedule_id),
@@ -625,6 +629,7 @@ create table lenses.workflow_runs (
 CREATE INDEX workflow_runs_ai_lenser_id_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (ai_lenser_id, lenser_id, created_at) WHERE (ai_lenser_id IS NOT NULL);
 CREATE INDEX workflow_runs_approval_expires_at_idx ON lenses.workflow_runs USING btree (approval_expires_at) WHERE ((status = 'pending_approval'::text) AND (approval_expires_at IS NOT NULL));
 CREATE INDEX workflow_runs_available_at_idx ON lenses.workflow_runs USING btree (available_at) WHERE ((status = 'pending'::text) AND (available_at IS NOT NULL));
+CREATE UNIQUE INDEX workflow_runs_idempotency_key_idx ON lenses.workflow_runs USING btree (idempotency_key) WHERE (("left"(idempotency_key, 32) <> replace((id)::text, '-'::text, ''::text)) AND (idempotency_key <> ('manual:'::text || (id)::text)));
 CREATE INDEX workflow_runs_in_flight_idx ON lenses.workflow_runs USING btree (schedule_id, status) WHERE ((status = ANY (ARRAY['pending_approval'::text, 'pending'::text, 'running'::text])) AND (schedule_id IS NOT NULL));
 CREATE INDEX workflow_runs_lease_expires_at_idx ON lenses.workflow_runs USING btree (lease_expires_at) WHERE (status = 'running'::text);
 CREATE INDEX workflow_runs_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (lenser_id, created_at);

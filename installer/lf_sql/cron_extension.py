@@ -48,13 +48,13 @@ def calls(bundle: Bundle) -> str:
     return "\n".join(
         f"perform cron.schedule({', '.join(map(literal, (j.name, j.schedule, j.command)))});"
         for j in bundle.jobs
-        if j.place != "elsewhere"
+        if j.place != "elsewhere" and j.lane == 1
     )
 
 
 def suffixed(name: str, database: str) -> str:
     """One name a database, since all share one table."""
     whole = f"{name}-{database}"
-    if len(whole.encode()) <= LONGEST:
+    if len(whole.encode()) <= LONGEST and not database.isdigit():  # a number is a lane's
         return whole
     return f"{name}-{hashlib.sha256(database.encode()).hexdigest()[:16]}"

@@ -89,7 +89,28 @@ class Cron:
         return found
 
     def wanted(self) -> list[Wanted]:
-        """The jobs whose procedure is here."""
+        """The jobs whose procedure is here, of as many lanes as are set."""
+        lanes = self._lanes()
+        return [self._wanted(job) for job in self._possible() if job.lane <= lanes]
+
+    def surplus(self) -> list[Wanted]:
+        """Those of the lanes too many."""
+        lanes = self._lanes()
+        return [self._wanted(job) for job in self._possible() if job.lane > lanes]
+
+    def _lanes(self) -> int:
+        there = self.ours.execute(
+            "select pg_catalog.to_regclass('lenses.dispatch_settings') is not null as is_there"
+        ).fetchone()
+        if not (there and there["is_there"]):
+            return 1
+        row = self.ours.execute(  # a database that is not upgraded yet has no such column
+            "select (pg_catalog.to_jsonb(s) ->> 'dispatch_lanes')::integer as lanes "
+            "from lenses.dispatch_settings as s"
+        ).fetchone()
+        return (row and row["lanes"]) or 1
+
+    def _possible(self) -> list[Job]:
         rows = self.ours.execute(
             "select n.nspname || '.' || p.proname as name from pg_catalog.pg_proc as p "
             "join pg_catalog.pg_namespace as n on n.oid = p.pronamespace where p.prokind = 'p'"
@@ -97,9 +118,7 @@ class Cron:
         there = {row["name"] for row in rows}
         place = "elsewhere" if self.is_elsewhere else "here"
         return [
-            self._wanted(job)
-            for job in self.bundle.jobs
-            if job.requires in there and job.place in ("", place)
+            job for job in self.bundle.jobs if job.requires in there and job.place in ("", place)
         ]
 
     def _wanted(self, job: Job) -> Wanted:
@@ -155,10 +174,15 @@ class Cron:
 
     def findings(self) -> list[Finding]:
         rows = self.rows()
-        return [
+        found = [
             Finding("job", job.name, problem)
             for job in self.wanted()
             for problem in self._problems(job, rows)
+        ]
+        return found + [
+            Finding("job", job.name, "left over: dispatch_lanes is lower")
+            for job in self.surplus()
+            if self.mine(job, rows)
         ]
 
     def _problems(self, job: Wanted, rows: list[Row]) -> Iterator[str]:
@@ -199,9 +223,11 @@ class Cron:
     def take_away(self, names: set[str]) -> list[str]:
         """Unschedule what there is of these jobs; what was there."""
         gone = []
-        for job in (job for job in self.wanted() if job.name in names):
+        surplus = self.surplus()
+        for job in (job for job in [*self.wanted(), *surplus] if job.name in names):
             rows = self.rows()
-            for row in [*self.mine(job, rows), *self.strayed(job, rows)]:
+            strayed = [] if job in surplus else self.strayed(job, rows)
+            for row in [*self.mine(job, rows), *strayed]:
                 with self.acting(row["seen_as"]):
                     self.conn.execute("select cron.unschedule(%s::bigint)", [row["jobid"]])
                 gone.append(row["job"])
@@ -268,7 +294,7 @@ def unregister(conn: Connection, bundle: Bundle, cron: Connection | None = None)
     if not place.is_usable:
         return []
     with place.conn.transaction():
-        return place.take_away({job.name for job in place.wanted()})
+        return place.take_away({job.name for job in [*place.wanted(), *place.surplus()]})
 
 
 def _identity(conn: Connection) -> tuple[str, str]:

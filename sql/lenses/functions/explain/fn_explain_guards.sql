@@ -58,7 +58,7 @@ begin
   where r.schedule_id = p_schedule.id and r.status in ('pending_approval', 'pending', 'running');
   select r.id into v_run_id
   from lenses.workflow_runs as r
-  where r.idempotency_key = lenses.fn_slot_key(p_schedule.id, p_slot);
+  where r.id = substr(lenses.fn_slot_key(p_schedule.id, p_slot), 1, 32)::uuid;
   return jsonb_build_array(
     jsonb_build_object(
       'guard', 'workflow', 'reason', 'workflow_not_active',

@@ -100,6 +100,16 @@ union all
 select 'last_tick_age_seconds', 'gauge', 'Seconds since the newest tick began', '{}',
   extract(epoch from clock_timestamp()) - extract(epoch from t.last_at) from totals as t where t.last_at is not null
 union all
+select 'dispatch_lanes', 'gauge', 'Lanes that share the work, as set', '{}', s.dispatch_lanes
+from lenses.dispatch_settings as s
+union all
+select 'lane_last_tick_age_seconds', 'gauge', 'Seconds since the newest tick of a lane began, of the last hour',
+  jsonb_build_object('lane', l.lane::text),
+  extract(epoch from clock_timestamp()) - extract(epoch from max(l.started_at))
+from lenses.dispatch_ticks as l
+where l.started_at > clock_timestamp() - interval '1 hour' and l.undone_at is null
+group by l.lane
+union all
 select 'dispatch_frozen', 'gauge', '1 while dispatching is frozen', '{}', s.is_frozen::integer
 from lenses.dispatch_settings as s
 union all
