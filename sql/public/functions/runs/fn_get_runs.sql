@@ -1,6 +1,6 @@
 -- For the owner. One look into an index for each status and trigger that is asked for, newest first and
--- no further than the page goes, so that the few failed among a million cost what the page costs. The
--- words are literals of ours, as fn_check_policy has let them pass: partial indexes need them.
+-- no further than the page goes, so that the few failed among a million cost what the page costs. Each
+-- look is planned for what it asks: only then partial indexes serve, and what is not asked falls away.
 create or replace function public.fn_get_runs(
   p_filter jsonb default '{}',
   p_limit integer default 50,
@@ -33,14 +33,21 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
+set plan_cache_mode = force_custom_plan
 as $$
+#variable_conflict use_column
 declare
   v_lenser_id constant uuid := lensers.fn_require_lenser();
   v_filter constant jsonb := lenses.fn_check_run_filter(p_filter);
   v_schedule_id uuid := v_filter ->> 'schedule';
   v_workflow_id uuid := v_filter ->> 'workflow';
+  v_since timestamptz := lenses.fn_instant_of(v_filter ->> 'since', 'p_filter.since');
+  v_until timestamptz := lenses.fn_instant_of(v_filter ->> 'until', 'p_filter.until');
+  v_limit integer := least(coalesce(p_limit, 50), 500);
   v_last lenses.workflow_runs;
-  v_branches text;
+  v_status text;
+  v_trigger text;
+  v_ids uuid[] := '{}';
 begin
   if p_limit < 0 then
     raise exception 'p_limit must not be negative, but is %', p_limit
@@ -56,43 +63,47 @@ begin
     v_last := lenses.fn_require_run((v_filter ->> 'before_run')::uuid);
   end if;
 
-  select string_agg(
-    '(select r.* from lenses.workflow_runs as r where r.lenser_id = $1'
-    || case when v_schedule_id is not null then ' and r.schedule_id = $2' else '' end
-    || case when v_workflow_id is not null then ' and r.workflow_id = $3' else '' end
-    || case when v_filter ? 'since' then ' and r.created_at >= $4' else '' end
-    || case when v_filter ? 'until' then ' and r.created_at <= $5' else '' end
-    || case when p_before is not null then ' and r.created_at < $6' else '' end
-    || case when v_last.id is not null then ' and (r.created_at, r.id) < ($7, $8)' else '' end
-    || coalesce(' and r.status = ' || quote_literal(s.word), '')
-    || coalesce(' and r.trigger_mode = ' || quote_literal(t.word), '')
-    || ' order by r.created_at desc, r.id desc limit $9)', ' union all ')
-  into v_branches
-  from (select) as one
-  left join jsonb_array_elements_text(v_filter -> 'status') as s (word) on true
-  left join jsonb_array_elements_text(v_filter -> 'trigger') as t (word) on true;
+  for v_status, v_trigger in
+    select s.word, t.word
+    from (select) as one
+    left join jsonb_array_elements_text(v_filter -> 'status') as s (word) on true
+    left join jsonb_array_elements_text(v_filter -> 'trigger') as t (word) on true
+  loop
+    v_ids := v_ids || array(
+      select r.id
+      from lenses.workflow_runs as r
+      where r.lenser_id = v_lenser_id
+        and (v_status is null or r.status = v_status)
+        and (v_trigger is null or r.trigger_mode = v_trigger)
+        and (v_schedule_id is null or r.schedule_id = v_schedule_id)
+        and (v_workflow_id is null or r.workflow_id = v_workflow_id)
+        and (v_since is null or r.created_at >= v_since)
+        and (v_until is null or r.created_at <= v_until)
+        and (p_before is null or r.created_at < p_before)
+        and (v_last.id is null or (r.created_at, r.id) < (v_last.created_at, v_last.id))
+      order by r.created_at desc, r.id desc
+      limit v_limit);
+  end loop;
 
-  return query execute format(
-    'with page as materialized (
-      select * from (%s) as r order by r.created_at desc, r.id desc limit $9
-    )
-
-    select
-      r.id, r.workflow_id, r.workflow_version, w.title, r.schedule_id,
-      coalesce(s.name, s.description), r.scheduled_for, r.trigger_mode, r.triggered_by, r.status,
-      coalesce(t.approval_status, ''not_required''), r.priority, r.attempt, r.available_at,
-      r.created_at, r.started_at, r.completed_at, r.spent_credits,
-      coalesce(r.metadata #>> ''{result,cause}'', r.metadata #>> ''{last_failure,cause}''),
-      left(coalesce(r.metadata #>> ''{result,error}'', r.metadata #>> ''{last_failure,error}''), 2000)
-    from page as r
-    left join lenses.workflows as w on w.id = r.workflow_id
-    left join lenses.workflow_schedules as s on s.id = r.schedule_id
-    left join agents.team_runs as t on t.workflow_run_id = r.id and t.lenser_id = r.lenser_id
-    order by r.created_at desc, r.id desc', v_branches)
-  using v_lenser_id, v_schedule_id, v_workflow_id,
-    lenses.fn_instant_of(v_filter ->> 'since', 'p_filter.since'),
-    lenses.fn_instant_of(v_filter ->> 'until', 'p_filter.until'),
-    p_before, v_last.created_at, v_last.id, least(coalesce(p_limit, 50), 500);
+  return query
+  select
+    r.id, r.workflow_id, r.workflow_version, w.title, r.schedule_id,
+    coalesce(s.name, s.description), r.scheduled_for, r.trigger_mode, r.triggered_by, r.status,
+    coalesce(t.approval_status, 'not_required'), r.priority, r.attempt, r.available_at,
+    r.created_at, r.started_at, r.completed_at, r.spent_credits,
+    coalesce(r.metadata #>> '{result,cause}', r.metadata #>> '{last_failure,cause}'),
+    left(coalesce(r.metadata #>> '{result,error}', r.metadata #>> '{last_failure,error}'), 2000)
+  from (
+    select x.*
+    from lenses.workflow_runs as x
+    where x.id = any (v_ids)
+    order by x.created_at desc, x.id desc
+    limit v_limit
+  ) as r
+  left join lenses.workflows as w on w.id = r.workflow_id
+  left join lenses.workflow_schedules as s on s.id = r.schedule_id
+  left join agents.team_runs as t on t.workflow_run_id = r.id and t.lenser_id = r.lenser_id
+  order by r.created_at desc, r.id desc;
 end
 $$;
 
