@@ -76,6 +76,9 @@ def installed() -> Iterator[Connection]:
     with connect() as conn, progress(command_name()):
         require_installed(conn)
         conn.execute("select pg_catalog.set_config('timezone', 'UTC', false)")
+        if options().as_user:
+            with acting(conn):  # says so where nobody has this user id
+                pass
         yield conn
 
 

@@ -155,12 +155,11 @@ def test_one_run_tells_its_story(world: World, owner: Caller) -> None:
         "result": {"pages": 3}, "next_try_at": None, "attempt": 2, "event_count": 6,
         "approval": None,
     }  # fmt: skip
-    assert [
-        (a["attempt"], a["worker_id"], a["outcome"], a["cause"]) for a in told["attempts"]
-    ] == [(1, "first", "failed", "rate_limit"), (2, "second", "completed", None)]
-    assert [event["event"] for event in told["events"]] == [
-        name for _, name in world.events(run)
+    assert [(a["attempt"], a["worker_id"], a["outcome"], a["cause"]) for a in told["attempts"]] == [
+        (1, "first", "failed", "rate_limit"),
+        (2, "second", "completed", None),
     ]
+    assert [event["event"] for event in told["events"]] == [name for _, name in world.events(run)]
 
 
 def test_approval_stands_in_it(world: World, owner: Caller) -> None:

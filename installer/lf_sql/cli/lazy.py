@@ -12,7 +12,7 @@ import click
 
 from lf_sql.cli.context import adopt
 
-NOT_COMMANDS = {"context", "lazy"}
+NOT_COMMANDS = {"context", "lazy", "output"}
 PACKAGE = "lf_sql.cli"
 
 
