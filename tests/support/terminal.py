@@ -62,9 +62,7 @@ def _become(
         fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
         for fd in (0, 1, 2):
             os.dup2(slave, fd)
-        sys.stdin, sys.stdout, sys.stderr = (
-            open(fd, mode) for fd, mode in ((0, "r"), (1, "w"), (2, "w"))
-        )
+        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
         os.environ.clear()
         os.environ.update(
             environment({"LF_SQL_DSN": dsn, "TERM": "xterm-256color", "TZ": "UTC", **env})

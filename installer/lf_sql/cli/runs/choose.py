@@ -34,11 +34,12 @@ where (%(status)s::text[] is null or r.status = any(%(status)s::text[]))
   and (%(until)s::timestamptz is null or r.created_at <= %(until)s::timestamptz)
   and (%(user)s::uuid is null or p.user_id = %(user)s::uuid)
 """
-CHOSEN = (
-    "select r.id, p.user_id from lenses.workflow_runs as r "
-    f"join lensers.profiles as p on p.id = r.lenser_id {WHERE}"
-    "order by r.created_at, r.id limit %(limit)s"
-)  # noqa: S608
+CHOSEN = f"""
+select r.id, p.user_id from lenses.workflow_runs as r
+join lensers.profiles as p on p.id = r.lenser_id {WHERE}
+order by r.created_at, r.id
+limit %(limit)s
+"""  # noqa: S608
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from lf_sql.db import Connection, describe
 from lf_sql.errors import LfSqlError
 from lf_sql.given import complete
 from lf_sql.lookup import Found
-from lf_sql.tenant import find, installed, one
+from lf_sql.tenant import find, installed, of_its_state, one
 from lf_sql.terminal.ask import ask, yes_option
 
 RUNS = click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete("run"))
@@ -126,7 +126,7 @@ def _decide(
     _ask("approve" if decision == "approved" else "reject", found, filters, yes)
     with installed() as conn:
         if len(found) == 1:
-            with acting(conn, found[0].user_id):
+            with of_its_state(), acting(conn, found[0].user_id):
                 query = "select public.fn_decide_workflow_run(%s, %s, %s)"
                 one(conn, query, [found[0].id, decision, text])
             done = {found[0].id}

@@ -10,7 +10,7 @@ import click
 from lf_sql.cli.context import emit, emit_one, note, options
 from lf_sql.cli.schedule.look import ID, wall
 from lf_sql.given import Instant, Json
-from lf_sql.tenant import as_owner_of, call, one
+from lf_sql.tenant import as_owner_of, call, of_its_state, one
 from lf_sql.terminal.ask import ask, yes_option
 
 MISSED = click.Choice(["skip", "run_once", "backfill", "spread"])
@@ -65,7 +65,7 @@ def delete(schedule: str, yes: bool) -> None:
 @click.option("--inputs", type=Json(), help="Instead of its own: JSON, @FILE.")
 def run_now(schedule: str, inputs: str | None) -> None:
     """Start one run now, paused or not; approval applies."""
-    with as_owner_of("schedule", schedule) as (conn, found):
+    with of_its_state(), as_owner_of("schedule", schedule) as (conn, found):
         row = one(
             conn,
             "select r.* from public.fn_run_workflow_schedule_now(%s, %s) as r",

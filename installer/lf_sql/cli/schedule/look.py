@@ -1,4 +1,4 @@
-"""lf-sql schedule list, show, history, preview, explain, lint, describe."""
+"""lf-sql schedule list, show, history, preview, lint, describe."""
 
 from __future__ import annotations
 
@@ -177,53 +177,6 @@ def preview(schedule: str, n: int, viewer: str | None, days: int) -> None:
     )
 
 
-EXPLAIN = (
-    "select public.fn_explain_schedule(s.id, case when %(local)s "
-    "then %(at)s::timestamp at time zone s.timezone else %(at)s::timestamptz end) as explained, "
-    "s.timezone from lenses.workflow_schedules as s where s.id = %(id)s"
-)
-
-
-@click.command(epilog='\b\nExample:\n  lf-sql schedule explain 3f2a --at "2026-11-26 08:30"')
-@ID
-@click.option(
-    "--at", "text", required=True, help="The minute; without an offset, in the schedule's zone."
-)
-def explain(schedule: str, text: str) -> None:
-    """Why it fires, fired or does not at a minute: rule, clock, window, guards, ledger."""
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is no minute; write 2026-11-26T08:30") from None
-    with as_owner_of("schedule", schedule) as (conn, found):
-        row = one(conn, EXPLAIN, {"id": found.id, "at": text, "local": at.tzinfo is None})
-    told: dict[str, Any] = row["explained"]
-    if options().as_json:
-        emit_one(told)
-        return
-    zone = zone_or_none(told["rule"]["timezone"])
-    click.echo(f"{told['rule']['wall_time']} {told['rule']['timezone']}: {told['verdict']}")
-    click.echo(f"  because {told['because']}")
-    change = told["clock_change"]
-    if change:
-        at_text = wall(datetime.fromisoformat(change["at"]), zone)
-        click.echo(f"  clock   goes {change['kind']} {change['minutes']} minutes at {at_text}")
-    for moved in told["moved_from"] or []:
-        click.echo(f"  moved   from {wall(datetime.fromisoformat(moved), zone)}")
-    for field in told["rule"].get("fields", []):
-        met = "yes" if field["is_met"] else "no"
-        click.echo(f"  {met:<7} {field['field']}: wants {field['wants']}, is {field['value']}")
-    for guard in told["guards"] or []:
-        met = "yes" if guard["is_met"] else "no"
-        click.echo(f"  {met:<7} {guard['guard']}: {guard['detail']}")
-    if told["ledger"]:
-        ledger = told["ledger"]
-        click.echo(f"  ledger  {ledger['status']} {ledger.get('reason', '')}".rstrip())
-    for name in ("slot_before", "slot_after"):
-        if told[name]:
-            click.echo(f"  {name[5:]:<7} {wall(datetime.fromisoformat(told[name]), zone)}")
-
-
 @click.command(epilog="\b\nExamples:\n  lf-sql schedule lint\n  lf-sql schedule lint 3f2a --json")
 @click.argument("schedule", metavar="[ID]", required=False, shell_complete=complete("schedule"))
 def lint(schedule: str | None) -> None:
@@ -299,4 +252,4 @@ def wall(at: datetime, zone: ZoneInfo | None) -> str:
     return at.strftime("%a %Y-%m-%d %H:%M %Z")
 
 
-COMMANDS = [list_, show, history, preview, explain, lint, describe]
+COMMANDS = [list_, show, history, preview, lint, describe]
