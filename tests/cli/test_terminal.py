@@ -109,3 +109,63 @@ def test_screens(played: Database, columns: int) -> None:
     if os.environ.get("WRITE_SCREENS"):
         path.write_text(seen)
     assert seen == path.read_text()
+
+
+def test_wide_shows_every_column_at_full_length(played: Database) -> None:
+    _, screen = on_a_terminal(played.dsn, "runs", "list", "-o", "wide", columns=80, now=NOON)
+    head, *rows = plain_text(screen).splitlines()
+    assert head.split()[-2:] == ["FULL", "ID"]
+    assert rows[0].endswith("00000005-0000-4000-8000-000000000000")
+    assert "come back in an hour or tomorrow" in rows[0]
+    assert len(rows) == 3
+
+
+@pytest.mark.parametrize(
+    "command", [["schedule", "list"], ["runs", "list"], ["schedule", "health"]]
+)
+def test_watch_draws_until_it_is_interrupted(played: Database, command: list[str]) -> None:
+    again = ["--watch", "0.5"]
+    code, screen = on_a_terminal(
+        played.dsn,
+        *command,
+        *again,
+        until=lambda seen: seen.count("every 0.5 s") == 2,
+        typed="\x03",
+    )
+    assert code == 0
+    pictures = screen.split("every 0.5 s, Ctrl-C ends")
+    assert len(pictures) == 3
+    assert "error" not in screen
+
+
+def test_a_question_is_asked_on_a_terminal(played: Database) -> None:
+    command = ("runs", "retry", "--failed")
+    code, screen = on_a_terminal(played.dsn, *command, typed="n\n")
+    assert (code, "Retry 1 run? [y/N]" in screen) == (130, True)
+    code, screen = on_a_terminal(played.dsn, "schedule", "list")
+    assert "failed, " in plain_text(screen)
+
+
+def test_one_voice_of_errors(played: Database) -> None:
+    for command, code, said in (
+        (["schedule", "lst"], 2, ["error: No such command 'lst'. Did you mean 'list'?", "--help"]),
+        (["schedule", "zzz"], 2, ["error: No such command 'zzz'.\n"]),
+        (["runs", "list", "--limit", "0"], 2, ["error: Invalid value for '--limit'"]),
+        (["schedule", "describe", "61 * * * *"], 2, ["error: ", "hint: "]),
+        (["schedule", "show", "mornin"], 1, ["error: there is no schedule 'mornin'",
+                                            "hint: did you mean 'morning'?"]),
+        (["schedule", "show", "zzz"], 1, ["hint: lf-sql schedule list"]),
+        (["schedule", "list", "--as", "00000000-0000-4000-8000-00000000dead"], 1,
+         ["there is no tenant with the user id 00000000-0000-4000-8000-00000000dead"]),
+        (["runs", "show", "00000005", "--as", "00000000-0000-4000-8000-00000000dead"], 1,
+         ["there is no tenant with the user id"]),
+        (["schedule", "list", "--as", "me"], 2, ["--as wants the uuid of a user"]),
+    ):  # fmt: skip
+        found, screen = on_a_terminal(played.dsn, *command, columns=200)
+        text = plain_text(screen)
+        assert found == code, text
+        assert text.lower().count("error:") == 1, text
+        assert text.splitlines()[0].startswith("error: ")
+        assert [line.split(":")[0] for line in text.splitlines()][1:] in ([], ["hint"]), text
+        for words in said:
+            assert words in text

@@ -10,7 +10,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from lf_sql.cli import run
@@ -26,11 +26,12 @@ def on_a_terminal(
     columns: int = 120,
     now: datetime | None = None,
     typed: str = "",
+    until: Callable[[str], bool] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> tuple[int, str]:
     """Exit code and all that the command prints, escapes and all; stdin is the terminal too.
 
-    Forked from the test's process, which spares it a start of Python.
+    `typed` is typed at once, or when `until` is true of what stands there. Forked from the test's process, which spares it a start of Python.
     """
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
@@ -38,9 +39,13 @@ def on_a_terminal(
     if not child:
         _become(slave, dsn, now, env or {}, args)
     os.close(slave)
-    os.write(master, typed.encode())
-    chunks = []
+    if until is None:
+        os.write(master, typed.encode())
+    chunks: list[bytes] = []
     while True:
+        if until and until(b"".join(chunks).decode(errors="replace")):
+            os.write(master, typed.encode())
+            until = None
         try:
             chunk = os.read(master, 65536)
         except OSError:  # EIO: Linux's way to say that the other side is closed

@@ -15,6 +15,7 @@ from lf_sql.terminal import words
 Row = Mapping[str, Any]
 GAP = 2  # blanks between columns
 NONE = "-"
+NAMES = {"name", "title", "handle"}  # what a command takes instead of an id that is long
 UNLIMITED = 10_000
 STYLES = {
     **dict.fromkeys(("completed", "enabled", "active", "dispatch", "ok"), "green"),
@@ -114,10 +115,14 @@ def of_names(names: Sequence[str], rows: Sequence[Row]) -> list[Column]:
     def cell(name: str) -> Callable[[Row], str]:
         return lambda row: text_of(row.get(name), digits)
 
-    has_name = "name" in names and digits > 13
+    is_named = digits > 13 and not NAMES.isdisjoint(names)
     return [
         Column(
-            name.replace("_", " ").upper(), cell(name), rank, 12, is_wide=has_name and name == "id"
+            name.removesuffix("_at").replace("_", " ").upper(),
+            cell(name),
+            rank,
+            12,
+            is_wide=is_named and name == "id",
         )
         for rank, name in enumerate(names)
     ]
