@@ -17,7 +17,7 @@ from lf_sql.plain import plain
 AFTER = 1.0  # seconds: what is quick shows nothing
 EVERY = 0.2
 BAR = 36  # characters, at most
-AROUND = 28  # what stands between label, bar and item: brackets, percents, the time that is left
+AROUND = 28  # characters between label, bar and item, where the length is known
 
 
 def cut(text: str, most: int) -> str:
@@ -50,9 +50,9 @@ class Progress:
         if self.over.wait(AFTER):
             return
         columns = shutil.get_terminal_size().columns
-        label = cut(plain(self.label), columns // 3)
-        width = min(BAR, columns // 5)
-        room = columns - len(label) - width - AROUND
+        label = cut(plain(self.label), columns // 4)
+        width = min(BAR, columns // 8)
+        room = columns - len(label) - width - (8 if self.length is None else AROUND)
 
         def said(_: object) -> str:
             return cut(f"{time.monotonic() - started:.0f} s {plain(self.what)}".rstrip(), room)

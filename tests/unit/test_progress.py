@@ -30,5 +30,5 @@ def test_no_line_is_wider_than_the_terminal(
     monkeypatch.setattr(work.over, "wait", lambda _: next(beats))
     work.draw()
     lines = re.split(r"[\r\n]", re.sub(r"\x1b\[[?0-9]*[A-Za-z]", "", screen.getvalue()))
-    assert "looking" in screen.getvalue()
+    assert "0 s l" in screen.getvalue()
     assert [line for line in lines if len(line) > columns] == []
