@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.plant import plant
-from tests.crash.test_limits import small_disk
+from tests.faults.plant import plant
 from tests.faults.rig import Rig, is_quiet
+from tests.faults.test_limits import small_disk
 from tests.support.database import wait_until
 from tests.support.processes import running
 
@@ -38,7 +38,7 @@ def test_a_result_waits_for_room(tmp_path: Path) -> None:
                 process.says("53100")
                 (disk / "filler").unlink()
                 for run in runs:
-                    wait_until(lambda: rig.row(run).status == "completed", 60.0)  # noqa: B023
+                    wait_until(lambda: rig.row(run).status == "completed")  # noqa: B023
                     assert rig.row(run).attempt == 1
                     assert len(rig.row(run).metadata["result"]) == 800_000
                 assert process.stop() == 0

@@ -58,7 +58,7 @@ CHANGES = {
     "schedule update", "uninstall", "upgrade", "worker", "workflow create", "workflow status",
 }  # fmt: skip
 # Servers of their own: the console's pages are asked one by one; the demo needs no database. What reads
-# files, or other schedulers, is asked in tests/ascode.
+# files, or other schedulers, is asked in tests/surface.
 ELSEWHERE = {
     "console", "demo", "diff", "import crontab", "import kubernetes", "import pg-cron", "import pg-timetable",
 }  # fmt: skip
@@ -100,7 +100,7 @@ def pages(dsn: str, user: str, ids: Mapping[str, str]) -> Iterator[tuple[str, in
     with running(dsn, "console", "--as", user, "--port", "0") as process:
         process.says("token=")
         link = urlsplit(next(word for word in process.output.split() if "token=" in word))
-        door = http.client.HTTPConnection(link.netloc, timeout=30)
+        door = http.client.HTTPConnection(link.netloc, timeout=120)
         door.request("GET", f"/?{link.query}")
         answer = door.getresponse()
         answer.read()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from lf_sql.cli import run
-from lf_sql.terminal import words
+from lf_sql.cli.terminal import words
 from tests.support.cli import environment
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from lf_sql import progress
-from lf_sql.terminal.watch import Screen
+from lf_sql.cli import progress
+from lf_sql.cli.terminal.watch import Screen
 
 WHAT = "looking at each of the many schedules that a tenant with a long name has made so far"
 

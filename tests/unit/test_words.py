@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from lf_sql.terminal import words
-from lf_sql.terminal.table import Column, _Fitted, fit
+from lf_sql.cli.terminal import words
+from lf_sql.cli.terminal.table import Column, _Fitted, fit
 
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)  # a Saturday
 ISTANBUL = ZoneInfo("Europe/Istanbul")

@@ -15,13 +15,13 @@ from uuid import UUID
 import click
 
 from lf_sql import db
+from lf_sql.cli.params import Text
+from lf_sql.cli.terminal import record
+from lf_sql.cli.terminal.table import Column, of_names
+from lf_sql.cli.terminal.table import show as show_table
 from lf_sql.db import Connection, require_installed
 from lf_sql.errors import LfSqlError
-from lf_sql.given import Text
 from lf_sql.plain import dumps, plain
-from lf_sql.terminal import record
-from lf_sql.terminal.table import Column, of_names
-from lf_sql.terminal.table import show as show_table
 
 __all__ = [
     "Options",

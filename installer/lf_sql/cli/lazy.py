@@ -12,7 +12,10 @@ import click
 
 from lf_sql.cli.context import adopt
 
-NOT_COMMANDS = {"context", "lazy", "output"}
+NOT_COMMANDS = {
+    "candidates", "changes", "context", "lazy", "lookup", "output", "params", "progress", "report",
+    "session", "terminal",
+}  # fmt: skip
 PACKAGE = "lf_sql.cli"
 
 

@@ -15,9 +15,9 @@ from lf_sql.cli.context import (
     emit_one,
     is_for_a_person,
 )
+from lf_sql.cli.progress import progress
+from lf_sql.cli.terminal import record, words
 from lf_sql.errors import LfSqlError
-from lf_sql.progress import progress
-from lf_sql.terminal import record, words
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql status --json")

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.given import Json, complete
-from lf_sql.tenant import as_asked, as_owner_of, as_tenant, one
-from lf_sql.terminal import words
-from lf_sql.terminal.table import Column, Row, short_ids
+from lf_sql.cli.params import Json
+from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one
+from lf_sql.cli.terminal import words
+from lf_sql.cli.terminal.table import Column, Row, short_ids
 
 STATUSES = ["active", "paused", "deprecated", "deleted"]
 

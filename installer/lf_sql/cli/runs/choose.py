@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
+from lf_sql.cli.candidates import complete
+from lf_sql.cli.lookup import Found
+from lf_sql.cli.params import Instant
+from lf_sql.cli.session import find
 from lf_sql.db import Connection
-from lf_sql.given import Instant, complete
-from lf_sql.lookup import Found
-from lf_sql.tenant import find
 
 STATUSES = [
     "pending_approval",

@@ -9,14 +9,14 @@ from uuid import UUID
 import click
 import psycopg
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import acting, emit, emit_one, note, options
+from lf_sql.cli.lookup import Found
 from lf_sql.cli.runs.choose import Filters, chosen, filtered
+from lf_sql.cli.session import find, installed, of_its_state, one
+from lf_sql.cli.terminal.ask import ask, yes_option
 from lf_sql.db import Connection, describe
 from lf_sql.errors import LfSqlError
-from lf_sql.given import complete
-from lf_sql.lookup import Found
-from lf_sql.tenant import find, installed, of_its_state, one
-from lf_sql.terminal.ask import ask, yes_option
 
 RUNS = click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete("run"))
 NOTE = click.option("--note", "text", help="Why, for the audit log.")

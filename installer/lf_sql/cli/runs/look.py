@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_ids, emit_one, is_for_a_person, options
 from lf_sql.cli.output import output_options
 from lf_sql.cli.runs import views
 from lf_sql.cli.runs.choose import WHERE, Filters, filtered
-from lf_sql.given import complete
-from lf_sql.tenant import as_asked, as_owner_of, one
-from lf_sql.terminal import record, table, words
-from lf_sql.terminal.watch import watched
+from lf_sql.cli.session import as_asked, as_owner_of, one
+from lf_sql.cli.terminal import record, table, words
+from lf_sql.cli.terminal.watch import watched
 
 RUN = click.argument("run", metavar="RUN", shell_complete=complete("run"))
 

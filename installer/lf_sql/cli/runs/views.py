@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
-from lf_sql.terminal import words
-from lf_sql.terminal.table import Column, Row, inline, short_ids, text_of
+from lf_sql.cli.terminal import words
+from lf_sql.cli.terminal.table import Column, Row, inline, short_ids, text_of
 
 
 def runs(rows: Sequence[Row]) -> list[Column]:

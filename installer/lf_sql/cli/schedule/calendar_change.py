@@ -6,12 +6,13 @@ from datetime import date
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit_one, is_for_a_person, options
+from lf_sql.cli.params import Json
 from lf_sql.cli.schedule.change import brief
-from lf_sql.given import Json, complete
-from lf_sql.tenant import as_asked, as_owner_of, find, installed, one
-from lf_sql.terminal import record
-from lf_sql.terminal.ask import ask, yes_option
+from lf_sql.cli.session import as_asked, as_owner_of, find, installed, one
+from lf_sql.cli.terminal import record
+from lf_sql.cli.terminal.ask import ask, yes_option
 
 SHOW = """
 select

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from lf_sql.cli.context import emit, emit_one, note, options
+from lf_sql.cli.params import Instant, Json
 from lf_sql.cli.schedule.look import ID, wall
-from lf_sql.given import Instant, Json
-from lf_sql.tenant import as_owner_of, call, of_its_state, one
-from lf_sql.terminal.ask import ask, yes_option
+from lf_sql.cli.session import as_owner_of, call, of_its_state, one
+from lf_sql.cli.terminal.ask import ask, yes_option
 
 MISSED = click.Choice(["skip", "run_once", "backfill", "spread"])
 

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from lf_sql.cli.runs import views
-from lf_sql.terminal import record, table, words
+from lf_sql.cli.terminal import record, table, words
 
 FIRST = (  # of what a pipe gets
     *("id", "name", "description", "workflow_title", "status", "english", "cron_expr"),

@@ -9,7 +9,7 @@ import click
 
 from lf_sql.cli.context import emit_one, options
 from lf_sql.cli.schedule.look import ID, wall, zone_or_none
-from lf_sql.tenant import as_owner_of, one
+from lf_sql.cli.session import as_owner_of, one
 
 EXPLAIN = (
     "select public.fn_explain_schedule(s.id, case when %(local)s "

@@ -8,9 +8,9 @@ import click
 
 from lf_sql import health
 from lf_sql.cli.context import acting, connect_cron, cron_option, emit, options
+from lf_sql.cli.session import installed
+from lf_sql.cli.terminal.watch import watched
 from lf_sql.plain import plain
-from lf_sql.tenant import installed
-from lf_sql.terminal.watch import watched
 
 COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import (
     connect,
     emit,
@@ -22,10 +23,9 @@ from lf_sql.cli.context import (
 from lf_sql.cli.output import output_options
 from lf_sql.cli.runs import views as run_views
 from lf_sql.cli.schedule import detail, views
-from lf_sql.given import complete
+from lf_sql.cli.session import as_asked, as_owner_of, find, one
+from lf_sql.cli.terminal.watch import watched
 from lf_sql.plain import plain
-from lf_sql.tenant import as_asked, as_owner_of, find, one
-from lf_sql.terminal.watch import watched
 
 ID = click.argument("schedule", metavar="ID", shell_complete=complete("schedule"))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 
-from lf_sql.terminal import words
-from lf_sql.terminal.table import Column, Row, short_ids, text_of
+from lf_sql.cli.terminal import words
+from lf_sql.cli.terminal.table import Column, Row, short_ids, text_of
 
 
 def schedules(rows: Sequence[Row]) -> list[Column]:

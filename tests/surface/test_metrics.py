@@ -1,0 +1,131 @@
+"""lf-sql metrics: Prometheus text whose counters never go back."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.support.command import Command
+from tests.support.database import Database, Tenant
+from tests.support.processes import running
+from tests.support.work import due_in, make_schedule, make_workflow
+
+
+def samples(text: str) -> dict[str, float]:
+    """Name and labels of each sample, as Prometheus itself reads them."""
+    found = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            labels = ",".join(f"{k}={v}" for k, v in sorted(sample.labels.items()))
+            name = sample.name.removesuffix("_total")  # the parser's own addition
+            found[f"{name}{{{labels}}}" if labels else name] = sample.value
+    return found
+
+
+def tick(db: Database) -> None:
+    number = db.value("select lenses.fn_tick_begin('worker')")
+    while db.value("select lenses.fn_tick_step(%s)", [number]):
+        pass
+    db.execute("select lenses.fn_tick_end(%s)", [number])
+
+
+@pytest.fixture
+def busy(db: Database, owner: Tenant) -> Database:
+    """Two runs dispatched, one slot skipped by overlap, one by its condition, one failed."""
+    workflow = make_workflow(db, owner)
+    serial = make_schedule(db, workflow, queue_policy='{"mode": "serial"}')
+    make = [
+        make_schedule(db, workflow),
+        make_schedule(db, workflow, pre_dispatch_condition='{"/x": {"eq": 1}}'),
+        serial,
+    ]
+    for schedule in make:
+        due_in(db, schedule, -1)
+    tick(db)
+    due_in(db, serial, -1)
+    tick(db)
+    db.execute(
+        "create function public.poison() returns trigger language plpgsql as "
+        "$$ begin raise exception 'out of paper'; end $$;"
+        "create trigger poison before insert on lenses.workflow_runs "
+        "for each row execute function public.poison()"
+    )
+    due_in(db, make[0], -5)
+    tick(db)
+    return db
+
+
+def test_figures(lf: Command, busy: Database) -> None:
+    text = lf("metrics").out
+    found = samples(text)
+    assert "# TYPE runs_emitted counter" in text
+    for line in ("runs_emitted 2.0", "runs_skipped_overlap 1.0", "runs_failed_launch 1.0"):
+        assert line in text.splitlines()
+    assert found["schedules_due"] == 0
+    assert found["runs_skipped{reason=condition_failed}"] == 1
+    assert found["runs_skipped{reason=overlap_in_flight}"] == 1
+    assert found["runs_skipped{reason=calendar}"] == 0
+    assert found["runs_in_flight{status=pending}"] == 2
+    assert found["schedules{status=enabled}"] == 3
+    assert found["dispatch_ticks"] == 3
+    assert found["schedule_drift_seconds_count"] == 2
+    assert found["schedule_drift_seconds_bucket{le=0.5}"] == 0
+    assert found["schedule_drift_seconds_bucket{le=+Inf}"] == 2
+    assert found["schedule_drift_seconds_sum"] >= 2
+    assert found["last_tick_age_seconds"] < 3600
+    assert found["dispatch_frozen"] == 0
+
+
+def test_what_is_due_and_what_waits(lf: Command, db: Database, owner: Tenant) -> None:
+    due_in(db, make_schedule(db, make_workflow(db, owner)), -100)
+    db.execute("select lenses.fn_freeze_dispatch('moving')")
+    db.execute("select lenses.fn_worker_heartbeat('w', 'h', 1, true, '')")
+    found = samples(lf("metrics").out)
+    assert found["schedules_due"] == 1
+    assert 99 < found["backlog_seconds"] < 3600
+    assert found["dispatch_frozen"] == 1
+    assert found["worker_heartbeat_age_seconds{leader=true,worker=w}"] < 3600
+
+
+def test_a_purge_of_ticks_takes_nothing_from_the_counters(lf: Command, busy: Database) -> None:
+    lasting = ("runs_", "schedule_drift", "dispatch_ticks")
+
+    def counters() -> dict[str, float]:
+        found = samples(lf("metrics").out)
+        return {name: value for name, value in found.items() if name.startswith(lasting)}
+
+    before = counters()
+    busy.execute("update lenses.dispatch_ticks set started_at = started_at - interval '30 days'")
+    busy.execute("call lenses.sp_purge_history()")
+    assert busy.value("select count(*) from lenses.dispatch_ticks") == 0
+    assert counters() == before
+    busy.execute("drop trigger poison on lenses.workflow_runs")
+    due_in(busy, busy.value("select id from lenses.workflow_schedules limit 1"), -1)
+    tick(busy)
+    assert counters()["dispatch_ticks"] == before["dispatch_ticks"] + 1
+
+
+def test_served_over_http(db: Database, tenant: Callable[..., Tenant]) -> None:
+    with running(db.dsn, "metrics", "--listen", "127.0.0.1:0") as process:
+        process.says("listening on http://127.0.0.1:")
+        url = process.output.split("listening on ")[1].split()[0]
+        with urllib.request.urlopen(url, timeout=120) as answer:
+            assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+            assert "runs_emitted" in samples(answer.read().decode())
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(url.replace("/metrics", "/other"), timeout=120)
+        assert refused.value.code == 404
+        assert process.stop() == 0
+
+
+@pytest.mark.parametrize("where", ["9187", "here", "127.0.0.1:http", "127.0.0.1:99999"])
+def test_an_address_that_is_none(lf: Command, where: str) -> None:
+    assert "HOST:PORT" in lf("metrics", "--listen", where, code=2).err
+
+
+def test_json(lf: Command) -> None:
+    assert {"name", "kind", "help", "labels", "value"} == set(lf("metrics", "--json").json[0])
