@@ -47,6 +47,8 @@ insert into lenses.workflow_runs (
 values (
   %(run)s, %(lenser)s, %(workflow)s, 1, %(schedule)s, 'pending_approval', true, %(agent)s
 );
+insert into lenses.run_retries (run_id, attempt, lenser_id, spent_credits, retried_at)
+values (%(run)s, 0, %(lenser)s, 0, now());
 insert into agents.agent_run_events (lenser_id, run_id, event_type)
 values (%(lenser)s, %(run)s, 'note');
 insert into agents.action_logs (lenser_id, schedule_id, action_type, payload)

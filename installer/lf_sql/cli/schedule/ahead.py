@@ -11,6 +11,7 @@ import click
 
 from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, note, options
+from lf_sql.cli.schedule import views
 from lf_sql.cli.schedule.look import viewer_zone, wall, zone_or_none
 from lf_sql.cli.session import as_asked, as_owner_of, one
 from lf_sql.plain import plain
@@ -90,6 +91,7 @@ def by_slot(schedule: str, n: int, viewer: str | None, days: int) -> None:
         empty=f"no slot in the next {days} days"
         if row["is_active"]
         else "it is not active: lf-sql schedule resume ID",
+        view=lambda found: views.preview(found, row["timezone"], zone),
     )
 
 

@@ -143,6 +143,14 @@ begin
           'from', 'pending', 'status', (t.run).status, 'attempt', (t.run).attempt,
           'worker_id', p_worker_id)
       from taken as t
+      returning run_id, event_type, payload
+    ),
+
+    told_to_teams as (
+      insert into agents.agent_run_events (lenser_id, team_run_id, run_id, event_type, payload)
+      select t.lenser_id, t.id, e.run_id, e.event_type, e.payload
+      from recorded as e
+      inner join agents.team_runs as t on t.workflow_run_id = e.run_id
     )
 
     select (t.run).*, (
