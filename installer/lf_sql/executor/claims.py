@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from lf_sql.trouble import ends_session, kind_of
 
 TRIES = 5  # of a claim that fails by no fault of the server's, before the process gives up
 AT_ONCE = 200  # runs that one claim takes
+
+log = logging.getLogger("lf_sql.executor")
 
 COLUMNS = """
   r.id::text as id, r.workflow_id::text as workflow_id, r.attempt, r.worker_id, w.title, w.kind,
@@ -44,14 +47,16 @@ update lenses.workflow_runs as r
 set status = 'pending', attempt = r.attempt - 1, worker_id = null, lease_expires_at = null,
   available_at = case when %s > 0
     then pg_catalog.now() + pg_catalog.make_interval(secs => %s) end
-from pg_catalog.unnest(%s::uuid[], %s::integer[], %s::text[]) as b (id, attempt, worker_id)
+from rows from (
+    pg_catalog.unnest(%s::uuid[]), pg_catalog.unnest(%s::integer[]), pg_catalog.unnest(%s::text[])
+  ) as b (id, attempt, worker_id)
 where r.id = b.id and r.attempt = b.attempt and r.worker_id = b.worker_id and r.status = 'running'
 returning r.id::text as id
 """
 
 
 class Claims:
-    """What a claim took is known by its worker id, a new one after each answer that was lost."""
+    """Each claim has a worker id of its own: what it took is known by it, and fenced."""
 
     def __init__(
         self, name: str, link: Link, leases: Leases, lease: float, stop: threading.Event
@@ -61,7 +66,7 @@ class Claims:
         self._leases = leases
         self._lease = lease
         self._stop = stop
-        self._term = 1
+        self._count = 0
         self._doubts: dict[str, float] = {}  # worker ids of claims without an answer, until when
 
     def claim(self, limit: int) -> tuple[list[dict[str, Any]], float]:
@@ -94,18 +99,19 @@ class Claims:
         ]
         try:
             rows = self._link.once(GIVE_BACK, [seconds, seconds, *columns])
-        except (psycopg.Error, LfSqlError):
+        except (psycopg.Error, LfSqlError) as error:
+            log.warning("%s runs could not be given back: %s", len(attempts), words(error))
             return set()
         return {row["id"] for row in rows}
 
     def _claim(self, limit: int) -> list[dict[str, Any]]:
-        worker_id = f"{self._name}:{self._term}"
+        self._count += 1
+        worker_id = f"{self._name}:{self._count}"
         try:
             return self._link.once(CLAIM, [worker_id, limit, self._lease])
         except psycopg.Error as error:
             if ends_session(error):
                 self._doubts[worker_id] = time.monotonic() + self._lease
-                self._term += 1
             raise
 
     def _find(self, limit: int) -> list[dict[str, Any]]:
@@ -122,4 +128,4 @@ class Claims:
                 raise
             self._doubts = {}  # a role that may not look: their leases decide
             return []
-        return [row for row in rows if (row["id"], row["attempt"]) not in known][:limit]
+        return [row for row in rows if (row["id"], row["worker_id"]) not in known][:limit]

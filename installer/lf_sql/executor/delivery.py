@@ -127,7 +127,7 @@ class Delivery:
         """The first that may be tried now, and those that one call can take with it."""
         now = float("inf") if self._gone.is_set() else time.monotonic()
         batch: list[Item] = []
-        passed: set[tuple[str, int]] = set()  # attempts that have something older to tell
+        passed: set[tuple[str, str]] = set()  # attempts that have something older to tell
         size = 0
         for item in self._items:
             key = item.attempt.key

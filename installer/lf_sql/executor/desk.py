@@ -63,6 +63,7 @@ class Desk:
         on_end: Callable[[Outcome], None],
         clean: Callable[[str], str],
         give_up: Callable[[Exception], None],
+        gives_back: bool,
     ) -> None:
         self._handlers = handlers
         self._concurrency = concurrency
@@ -73,6 +74,7 @@ class Desk:
         self._on_end = on_end
         self._clean = clean
         self._give_up = give_up
+        self._gives_back = gives_back
         self._threads = Threads("run")
         self._tasks: set[asyncio.Task[None]] = set()
         self._lock = threading.Lock()
@@ -103,19 +105,21 @@ class Desk:
             return max(0, min(left, max(rooms, default=most))), any(room < 1 for room in rooms)
 
     def take(self, rows: Sequence[dict[str, Any]], sent_at: float) -> list[Attempt]:
-        """Claimed runs; those that are too many for their handler come back."""
+        """Claimed runs; those that are too many for their handler come back, as do those without
+        one where they are to be given back."""
         too_many = []
         for row in rows:
             attempt, earlier = self._leases.add(row, sent_at)
             job = Job(attempt, Run(attempt, self._append), self._handlers.find(row), earlier)
             with self._lock:
-                if job.handler is None:
+                is_unfit = job.handler is None and not self._gives_back
+                if is_unfit:
                     self._running += 1
-                elif job.handler.room < 1:
+                elif job.handler is None or job.handler.room < 1:
                     too_many.append(attempt)
                 else:
                     job.handler.waiting.append(job)
-            if job.handler is None:
+            if is_unfit:
                 self._settle(job, verdict_of(self._handlers.missing(row), Decimal(0)))
                 self._over(job)
         self._leases.look()

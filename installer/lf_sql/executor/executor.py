@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from lf_sql.executor.desk import Outcome
-from lf_sql.executor.handlers import Function, Handlers
+from lf_sql.executor.handlers import Function, Handler, Handlers
 from lf_sql.executor.machine import Machine, Options
 
 F = TypeVar("F", bound=Function)
@@ -29,8 +29,9 @@ class Executor:
     runs of one that has died; it is extended thrice in that time, and a handler learns as often
     that its run was cancelled. `poll`: seconds after which it looks for runs though no
     notification came. `grace`: seconds that runs have to end once it is to stop; None: all the
-    time they want. `once`: end when nothing is left to claim. `on_end` gets what became of each
-    attempt, in the threads that tell it.
+    time they want. `once`: end when nothing is left to claim. A run without a handler fails with
+    the cause `no_handler`; with `gives_back` it is put off for half a minute instead, for another
+    executor to claim. `on_end` gets what became of each attempt, in the threads that tell it.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Executor:
         poll: float = 5.0,
         grace: float | None = None,
         once: bool = False,
+        gives_back: bool = False,
         application: str = "lf-sql executor",
         on_end: Callable[[Outcome], None] | None = None,
     ) -> None:
@@ -52,7 +54,7 @@ class Executor:
         if poll <= 0:
             raise ValueError(f"poll must be more than 0 seconds, not {poll}")
         self.dsn = dsn
-        self.options = Options(concurrency, lease, poll, once, application)
+        self.options = Options(concurrency, lease, poll, once, gives_back, application)
         self.handlers = Handlers()
         self._grace = grace
         self.on_end = on_end or _ignore
@@ -79,7 +81,7 @@ class Executor:
 
         def register(function: F) -> F:
             most = self.options.concurrency if limit is None else limit
-            self.handlers.add(function, title, id=id, kind=kind, limit=most)
+            self.handlers.add(Handler.of(function, most), title, id=id, kind=kind)
             return function
 
         return register

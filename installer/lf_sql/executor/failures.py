@@ -15,15 +15,25 @@ LONGEST_DELAY = 86_400.0  # seconds that a run waits because somebody asked for 
 class RunFailed(Exception):
     """The attempt has failed; the retry policy's `retryOn` is about its `cause`.
 
-    Raise it with a cause of your own, or a subclass; yours may have a `cause` of its own.
+    Raise it with a cause of your own, or a subclass; yours may have a `cause` of its own. Another
+    attempt, where policy grants one, waits at least `retry_after` seconds, a day at most.
     """
 
     cause = "failed"
 
-    def __init__(self, message: str = "", *, cause: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        cause: str | None = None,
+        retry_after: float | timedelta | None = None,
+    ) -> None:
         super().__init__(message)
         if cause is not None:
             self.cause = cause
+        if isinstance(retry_after, timedelta):
+            retry_after = retry_after.total_seconds()
+        self.retry_after = retry_after
 
 
 class TransientError(RunFailed):
@@ -38,11 +48,7 @@ class RateLimited(RunFailed):
     cause = "rate_limit"
 
     def __init__(self, retry_after: float | timedelta | None = None, message: str = "") -> None:
-        if isinstance(retry_after, timedelta):
-            retry_after = retry_after.total_seconds()
-        self.retry_after = retry_after
-        said = f"rate limited, for {retry_after:g} s" if retry_after else "rate limited"
-        super().__init__(message or said)
+        super().__init__(message or "rate limited", retry_after=retry_after)
 
 
 class ContractViolated(RunFailed):
@@ -72,7 +78,7 @@ def verdict_of(error: BaseException, spent: Decimal) -> Verdict:
     said = str(error)
     if isinstance(error, RunFailed):
         cause = (str(error.cause) if str(error.cause).strip() else RunFailed.cause)[:CAUSE_MOST]
-        retry_after = error.retry_after if isinstance(error, RateLimited) else None
+        retry_after = error.retry_after
         if retry_after is not None:  # NaN and what is negative is no wait
             retry_after = min(retry_after, LONGEST_DELAY) if retry_after > 0 else None
         return Verdict(cause, said or cause, spent, retry_after)

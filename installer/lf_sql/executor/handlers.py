@@ -27,6 +27,16 @@ class Handler:
     running: int = 0
     waiting: deque[Any] = field(default_factory=deque)  # the desk's jobs
 
+    @classmethod
+    def of(cls, function: Function, limit: int, *, keeps_time: bool = False) -> Handler:
+        """ValueError: a limit that lets nothing begin."""
+        if limit < 1:
+            raise ValueError(f"limit must be 1 or more, not {limit}")
+        is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004
+        )
+        return cls(function, limit, is_async, keeps_time)
+
     @property
     def room(self) -> int:
         """Runs that it could begin with, or let wait, now."""
@@ -44,23 +54,15 @@ class Handlers:
 
     def add(
         self,
-        function: Function,
+        handler: Handler,
         title: str | None = None,
         *,
         id: UUID | str | None = None,
         kind: str | None = None,
-        limit: int,
-        keeps_time: bool = False,
     ) -> None:
         """ValueError: two for the same, several keys, or a key that no workflow can have."""
         if sum(key is not None for key in (title, id, kind)) > 1:
             raise ValueError("a handler is for a title, an id or a kind, not for several of these")
-        if limit < 1:
-            raise ValueError(f"limit must be 1 or more, not {limit}")
-        is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-            getattr(function, "__call__", None)  # noqa: B004
-        )
-        handler = Handler(function, limit, is_async, keeps_time)
         if title is not None:
             _add(self._by_title, title, handler)
         elif id is not None:
@@ -75,8 +77,10 @@ class Handlers:
             self._default = handler
 
     def all(self) -> list[Handler]:
+        """Each once, whatever it is for."""
         named = [*self._by_id.values(), *self._by_title.values(), *self._by_kind.values()]
-        return named if self._default is None else [*named, self._default]
+        found = named if self._default is None else [*named, self._default]
+        return list({id(handler): handler for handler in found}.values())
 
     def find(self, row: dict[str, Any]) -> Handler | None:
         """Of a row that was claimed."""

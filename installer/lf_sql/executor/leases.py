@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -16,7 +15,7 @@ from lf_sql.trouble import ends_session, kind_of
 
 GRACE = 10.0  # seconds for what was told to end to do so
 AT_ONCE = 1000  # runs that one call takes
-LOCKED = "55P03"
+DISTURBED = ("55P03", "40P01")  # a lock that somebody has: each for itself, then
 
 # A row that somebody holds keeps no other run from its heartbeat; the limit is this statement's.
 LIMITED = """
@@ -24,14 +23,19 @@ with limited as materialized (select pg_catalog.set_config('lock_timeout', %s, t
 """
 BEAT = f"""
 {LIMITED}
-select %s as id from limited where lenses.fn_heartbeat_workflow_run(
+select %s as worker_id, %s as id from limited where lenses.fn_heartbeat_workflow_run(
   %s, %s, pg_catalog.make_interval(secs => %s), %s)
 """  # noqa: S608
 BEATS = f"""
 {LIMITED}
-select lenses.fn_heartbeat_workflow_runs(
-  %s, %s::uuid[], pg_catalog.make_interval(secs => %s))::text as id
-from limited
+select h.worker_id, lenses.fn_heartbeat_workflow_runs(
+  h.worker_id, h.ids, pg_catalog.make_interval(secs => %s))::text as id
+from limited, (
+  select u.worker_id, pg_catalog.array_agg(u.id) as ids
+  from rows from (pg_catalog.unnest(%s::text[]), pg_catalog.unnest(%s::uuid[]))
+    as u (worker_id, id)
+  group by u.worker_id
+) as h
 """  # noqa: S608
 
 
@@ -70,8 +74,8 @@ class Attempt:
         self._hold(sent_at, row.get("lease_left") or lease)
 
     @property
-    def key(self) -> tuple[str, int]:
-        return self.id, self.number
+    def key(self) -> tuple[str, str]:
+        return self.id, self.worker_id
 
     @property
     def beats(self) -> str:
@@ -144,8 +148,8 @@ class Leases:
         self._gone = gone
         self._give_up = give_up
         self._lock = threading.Lock()
-        self._held: dict[tuple[str, int], Attempt] = {}
-        self._left: dict[tuple[str, int], float] = {}  # dropped, though the server's lease goes on
+        self._held: dict[tuple[str, str], Attempt] = {}
+        self._left: dict[tuple[str, str], float] = {}  # dropped, though the server's lease goes on
         self._changed = threading.Event()
         self._tries = pauses()
 
@@ -181,7 +185,7 @@ class Leases:
         with self._lock:
             return list(self._held.values())
 
-    def known(self) -> set[tuple[str, int]]:
+    def known(self) -> set[tuple[str, str]]:
         """The attempts that are or were here, as long as the server may call them running."""
         with self._lock:
             return {*self._held, *self._left}
@@ -209,28 +213,24 @@ class Leases:
         self._link.close()
 
     def _beat_all(self, due: Sequence[Attempt]) -> None:
-        by_worker: dict[str, list[Attempt]] = defaultdict(list)
-        for attempt in due:
-            by_worker[attempt.worker_id].append(attempt)
-        for some in by_worker.values():
-            for start in range(0, len(some), AT_ONCE):
-                if not self._beat(some[start : start + AT_ONCE]):
-                    return
+        for start in range(0, len(due), AT_ONCE):
+            if not self._beat(due[start : start + AT_ONCE]):
+                return
 
-    def _beat(self, some: list[Attempt]) -> bool:
+    def _beat(self, some: Sequence[Attempt]) -> bool:
         """False where there is no use in trying the next ones at once."""
         sent_at = time.monotonic()
-        first = some[0]
         limit = f"{max(int(self._lease * 100), 100)}ms"
         try:
-            if len(some) == 1:  # this one call knows attempts; elsewhere claims keep them apart
-                given = [limit, first.id, first.id, first.worker_id, self._lease, first.number]
-                rows = self._link.once(BEAT, given, first.beats)
+            if len(some) == 1:
+                (one,) = some
+                key = [one.worker_id, one.id, one.id, one.worker_id, self._lease, one.number]
+                rows = self._link.once(BEAT, [limit, *key], one.beats)
             else:
-                given = [limit, first.worker_id, [a.id for a in some], self._lease]
-                rows = self._link.once(BEATS, given)
+                keys = [[a.worker_id for a in some], [a.id for a in some]]
+                rows = self._link.once(BEATS, [limit, self._lease, *keys])
         except (psycopg.Error, LfSqlError) as error:
-            if len(some) > 1 and getattr(error, "sqlstate", None) == LOCKED:
+            if len(some) > 1 and getattr(error, "sqlstate", None) in DISTURBED:
                 return all(self._beat([attempt]) for attempt in some)
             if kind_of(error) == "usage":
                 self._give_up(error)
@@ -239,9 +239,9 @@ class Leases:
                 other.beat_at = max(other.beat_at, time.monotonic() + pause)
             return isinstance(error, psycopg.Error) and not ends_session(error)
         self._tries = pauses()
-        ours = {row["id"] for row in rows}
+        ours = {(row["id"], row["worker_id"]) for row in rows}
         for attempt in some:
-            if attempt.id in ours:
+            if attempt.key in ours:
                 attempt.held(sent_at)
             else:
                 attempt.lose()

@@ -50,6 +50,7 @@ class Options:
     lease: float = 300.0  # seconds
     poll: float = 5.0  # seconds without a notification: retries and available_at make none
     once: bool = False  # end when there is nothing to claim
+    gives_back: bool = False  # what has no handler, instead of failing it
     application: str = "lf-sql executor"
 
 
@@ -90,6 +91,7 @@ class Machine:
             on_end,
             lambda text: environment.clean(text, dsn),
             self._give_up,
+            options.gives_back,
         )
 
     def run(self) -> None:

@@ -13,6 +13,7 @@ from lf_sql.cli.runs.carry_out import carry_out
 from lf_sql.commands import Commands
 from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor
+from lf_sql.executor.handlers import Handler
 from lf_sql.given import Duration
 
 EPILOG = """\b
@@ -97,7 +98,7 @@ def command(
         application="lf-sql runs work",
     )
     commands = Commands(command, options().dsn, executor.ask)
-    executor.handlers.add(commands, limit=concurrency, keeps_time=True)
+    executor.handlers.add(Handler.of(commands, concurrency, keeps_time=True))
     try:
         carry_out(executor, once)
     finally:
