@@ -310,7 +310,7 @@ def test_many_are_claimed_held_and_completed_at_once(
     place.all(executor)
     assert {place.row(run).status for run in runs} == {"completed"}
     assert times("fn_claim_workflow_runs") <= 5
-    assert 1 <= times("fn_complete_workflow_runs") and times("fn_complete_workflow_run") <= 20
+    assert times("fn_complete_workflow_runs") >= 1 and times("fn_complete_workflow_run") <= 20
     assert times("fn_heartbeat_workflow_run") == 0
 
 
