@@ -78,7 +78,7 @@ def console(db: Database, owner: Tenant) -> Iterator[Console]:
         )
         yield Console(db, owner, link)
         process.terminate()
-        process.wait(timeout=15)
+        process.wait(timeout=120)
 
 
 @pytest.fixture(scope="session")
