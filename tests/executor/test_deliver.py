@@ -201,18 +201,18 @@ def test_many_are_in_flight_and_a_slow_endpoint_holds_up_no_other(place: Place) 
         return answer("200 OK", "{}")
 
     with Server({"/slow": together, "/quick": always("200 OK", "{}")}) as server:
-        slow = place.start("/slow", 110)
+        slow = place.start("/slow", 205)
         quick = place.start("/quick", 5)
-        executor = deliverer(server, "/slow", "/quick", limit=50)
+        executor = deliverer(server, "/slow", "/quick", limit=200)
         executor.dsn = place.dsn
         with at_work(executor):
             for run in quick:
                 assert place.ended(run).status == "completed"
-            wait_until(lambda: server.open["/slow"] == 50, 30.0)
+            wait_until(lambda: server.open["/slow"] == 200, 30.0)
             assert not any(place.row(run).status == "completed" for run in slow)
             server.let_go()
-            wait_until(lambda: sum(place.row(r).status == "completed" for r in slow) >= 100, 30.0)
-        assert server.most == 50
+            wait_until(lambda: sum(place.row(r).status == "completed" for r in slow) >= 200, 60.0)
+        assert server.most == 200
 
 
 def test_as_a_command(place: Place, server: Server) -> None:

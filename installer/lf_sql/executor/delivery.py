@@ -150,7 +150,7 @@ class Delivery:
             if len(batch) > 1:
                 left = self._many(batch)
                 self._outage.back("together")
-        except (psycopg.Error, LfSqlError) as error:
+        except Exception as error:
             if kind_of(error) == "server":
                 self._outage.lost("together", error)
                 is_in_doubt = ends_session(error)
@@ -187,7 +187,7 @@ class Delivery:
     def _one(self, item: Item) -> None:
         try:
             told = self._accepted(item)
-        except (psycopg.Error, LfSqlError) as error:
+        except Exception as error:
             kind = kind_of(error)
             if kind == "server":
                 item.doubt = item.doubt or ends_session(error)

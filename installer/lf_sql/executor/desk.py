@@ -274,7 +274,10 @@ class Desk:
         }
         level = logging.INFO if status in ("completed", "left") else logging.WARNING
         log.log(level, "run %s: %s", attempt.id, said, extra=about)
-        self._on_end(Outcome(job.run, status, verdict, said))
+        try:
+            self._on_end(Outcome(job.run, status, verdict, said))
+        except Exception:
+            log.exception("run %s: on_end raised", attempt.id, extra=about)
         self._one_less()
 
     def _one_less(self) -> None:

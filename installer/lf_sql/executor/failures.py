@@ -7,8 +7,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from lf_sql.plain import plain
+
 CAUSE_MOST = 200  # characters that the database takes
-ERROR_MOST = 10_000  # characters that it keeps
 LONGEST_DELAY = 86_400.0  # seconds that a run waits because somebody asked for it
 
 
@@ -77,7 +78,7 @@ def verdict_of(error: BaseException, spent: Decimal) -> Verdict:
     """What an exception of a handler means for its run."""
     said = str(error)
     if isinstance(error, RunFailed):
-        cause = (str(error.cause) if str(error.cause).strip() else RunFailed.cause)[:CAUSE_MOST]
+        cause = plain(error.cause).strip()[:CAUSE_MOST] or RunFailed.cause
         retry_after = error.retry_after
         if retry_after is not None:  # NaN and what is negative is no wait
             retry_after = min(retry_after, LONGEST_DELAY) if retry_after > 0 else None

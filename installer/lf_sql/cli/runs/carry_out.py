@@ -15,7 +15,7 @@ class Lines(logging.Handler):
     """A line for each record."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(self.format(record))
+        say(record.getMessage())
 
 
 def carry_out(executor: Executor, once: bool) -> None:
