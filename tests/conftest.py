@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.support.database import Database, Tenant, connect, make_tenant
-from tests.support.houses import (  # noqa: F401
+from tests.support.fixtures import (  # noqa: F401
     _populated,
     _weakly_populated,
-    house,
-    rooms,
+    own_two_tenants,
     setup,
     setups,
+    two_tenants,
     weak,
-    weak_rooms,
+    weak_two_tenants,
 )
 from tests.support.pgtap import TapFile
 from tests.support.server import TestServer

@@ -10,11 +10,11 @@ import click
 
 from lf_sql import webhook
 from lf_sql.cli.context import options
+from lf_sql.cli.params import Duration
 from lf_sql.cli.runs.carry_out import carry_out
 from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor
 from lf_sql.executor.handlers import Handler
-from lf_sql.given import Duration
 
 SECRET = "LF_SQL_WEBHOOK_SECRET"
 EPILOG = """\b

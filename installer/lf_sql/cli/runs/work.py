@@ -9,12 +9,12 @@ import psycopg
 
 from lf_sql import actions, db, environment
 from lf_sql.cli.context import options
+from lf_sql.cli.params import Duration
 from lf_sql.cli.runs.carry_out import carry_out
 from lf_sql.commands import Commands
 from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor
 from lf_sql.executor.handlers import Handler
-from lf_sql.given import Duration
 
 EPILOG = """\b
 The command gets the run as JSON on standard input (context_inputs and definition
