@@ -164,9 +164,10 @@ def test_a_run_without_a_handler_says_which_there_are(place: Place) -> None:
 
 
 def test_or_is_given_back_for_another_executor(place: Place) -> None:
-    executor = Executor(gives_back=True)
+    """And stands in nobody's way, however many there are."""
+    executor = Executor(concurrency=2, gives_back=True)
     executor.handler("mine")(lambda run: 1)
-    (other,), (mine,) = place.start("other"), place.start("mine")
+    (other, *_), (mine,) = place.start("other", 5), place.start("mine")
     place.all(executor)
     row = place.row(other)
     assert (row.status, row.attempt, row.worker_id) == ("pending", 0, None)
@@ -175,6 +176,15 @@ def test_or_is_given_back_for_another_executor(place: Place) -> None:
     executor.default(lambda run: run.attempt)
     place.all(executor, hurry=True)
     assert place.result(other) == 1
+
+
+def test_nothing_is_put_off_where_all_is_to_be_done(place: Place) -> None:
+    executor = Executor(concurrency=4)
+    executor.handler("narrow", limit=1)(lambda run: 1)
+    executor.handler("wide")(lambda run: 1)
+    runs = [*place.start("narrow", 12), *place.start("wide", 2)]
+    place.all(executor)
+    assert {(place.row(run).status, place.row(run).attempt) for run in runs} == {("completed", 1)}
 
 
 def test_events_stand_in_order_before_the_end(place: Place) -> None:

@@ -96,13 +96,13 @@ class Desk:
         waiting = any(handler.waiting for handler in self._handlers.all())
         return bool(self._running or self._untold or waiting)
 
-    def room(self) -> tuple[int, bool]:
-        """How many runs could be taken now, and whether some handler could take none."""
+    def room(self) -> tuple[int, int]:
+        """How many runs could be taken now, whosever they are, and how many if they suit."""
         with self._lock:
             most = self._concurrency
-            left = min(most, most + most // 2 - self._untold) - self._running
-            rooms = [handler.room for handler in self._handlers.all()]
-            return max(0, min(left, max(rooms, default=most))), any(room < 1 for room in rooms)
+            left = max(0, min(most, most + most // 2 - self._untold) - self._running)
+            rooms = [handler.room for handler in self._handlers.all()] or [most]
+            return min(left, *rooms), min(left, max(rooms))
 
     def take(self, rows: Sequence[dict[str, Any]], sent_at: float) -> list[Attempt]:
         """Claimed runs; those that are too many for their handler come back, as do those without

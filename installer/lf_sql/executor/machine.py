@@ -175,8 +175,11 @@ class Machine:
 
     def _take(self) -> int:
         """Claim as many as there is room for, and begin with each."""
-        limit, is_one_full = self._desk.room()
+        surely, limit = self._desk.room()
         now = time.monotonic()
+        if self._options.once:  # nothing is put off that would then be left
+            limit = surely
+        is_one_full = surely < 1
         if limit < 1 or (is_one_full and now < self._sweep_at):
             return 0
         try:
@@ -191,7 +194,7 @@ class Machine:
             for attempt in too_many:
                 self._leases.drop(attempt)
             self._claims.give_back(too_many, PUT_OFF)
-        return len(rows) - len(too_many)
+        return len(rows) if self._options.once else len(rows) - len(too_many)
 
     def _pause(self) -> float:
         """Seconds until the next claim, where nobody says that there is something."""
