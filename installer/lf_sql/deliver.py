@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, NoReturn
 
@@ -70,6 +72,12 @@ class Endpoint:
         raise _failure(answer, text)
 
 
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Read once: it takes a while, and the loop waits."""
+    return httpx.create_ssl_context()
+
+
 def _client(timeout: float) -> httpx.AsyncClient:
     no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
     return httpx.AsyncClient(
@@ -83,6 +91,7 @@ def _client(timeout: float) -> httpx.AsyncClient:
         follow_redirects=False,
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
         timeout=httpx.Timeout(timeout),
+        verify=_trusted(),
     )
 
 

@@ -92,7 +92,7 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def deliverer(server: Server, *paths: str, limit: int = 20, timeout: float = 20.0) -> Executor:
+def deliverer(server: Server, *paths: str, limit: int = 20, timeout: float = 120.0) -> Executor:
     """An executor that gives runs of the workflow PATH to that path."""
     executor = Executor(concurrency=limit * len(paths), lease=60, poll=0.2)
     for path in paths:
