@@ -14,9 +14,9 @@ import pytest
 
 from lf_sql import Executor, Outcome
 from lf_sql.testing import run_all
-from tests.support.database import Database, connect, make_tenant, wait_until
+from tests.support.database import Database, as_user, connect, make_tenant, wait_until
 from tests.support.state import State
-from tests.support.work import make_schedule, run_now
+from tests.support.work import make_schedule
 
 
 class Place:
@@ -59,7 +59,13 @@ class Place:
             self.db, self.workflow(title), retry_policy=policy, assignee_id=agent
         )
         given = None if inputs is None else json.dumps(inputs)
-        return [run_now(self.db, self.owner, schedule, given) for _ in range(count)]
+        with as_user(self.db, self.owner):
+            return self.db.column(
+                "select r.id from generate_series(1, %s) as n "
+                "cross join lateral public.fn_run_workflow_schedule_now(%s, case when n > 0 then %s::jsonb end) as r "
+                "order by n",
+                [count, schedule, given],
+            )
 
     def row(self, run: uuid.UUID) -> Any:
         return self.db.row("select * from lenses.workflow_runs where id = %s", [run])
