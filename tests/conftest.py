@@ -22,10 +22,15 @@ from tests.support.pgtap import TapFile
 from tests.support.server import TestServer
 from tests.support.state import State, close_state, state_of
 from tests.support.without_cron import (  # noqa: F401
-    pytest_collection_modifyitems,
+    leave_out,
     pytest_terminal_summary,
     pytest_testnodedown,
 )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_out(config, items)
+    items.sort(key=lambda item: item.get_closest_marker("clock") is None)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

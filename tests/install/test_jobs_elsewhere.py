@@ -71,6 +71,7 @@ def test_all_three_are_registered_and_watched(hosted: TestServer, cron: Database
     assert (line["state"], line["label"]) == ("ok", "registered")
 
 
+@pytest.mark.clock
 def test_it_ticks(hosted: TestServer, cron: Database) -> None:
     succeeded(app(hosted, "install"))
     with connect(hosted.dsn("app")) as conn:

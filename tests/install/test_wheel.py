@@ -46,6 +46,7 @@ def test_the_sql_is_inside(wheel: Path) -> None:
     }
 
 
+@pytest.mark.clock
 def test_it_installs_from_an_empty_venv(wheel: Path, empty_db: Database, tmp_path: Path) -> None:
     sh(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path)
     sh(tmp_path / "venv/bin/python", "-m", "pip", "install", "-q", wheel, cwd=tmp_path)
