@@ -154,7 +154,7 @@ class Delivery:
             if kind_of(error) == "server":
                 self._outage.lost("together", error)
                 is_in_doubt = ends_session(error)
-                for item in batch:
+                for item in reversed(batch):  # each goes to the front again
                     item.doubt = item.doubt or is_in_doubt
                     item.tries += 1
                     self._again(item, error)

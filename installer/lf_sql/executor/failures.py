@@ -89,10 +89,16 @@ def verdict_of(error: BaseException, spent: Decimal) -> Verdict:
     return Verdict(name, f"{name}: {said}" if said else name, spent)
 
 
+def overspent(total: Decimal, limit: Decimal) -> str:
+    """What is said of a run that has spent more than its limit."""
+    return f"spent {total.normalize():f} credits, the limit is {limit.normalize():f}"
+
+
 def capped(verdict: Verdict, row: dict[str, Any]) -> Verdict:
     """The limit of a single run outranks however else its attempt ended."""
     limit, total = row["spending_limit"], row["spent_before"] + verdict.spent
     if limit is None or total <= limit:
         return verdict
-    said = f"spent {total.normalize():f} credits, the limit is {limit.normalize():f}"
-    return replace(verdict, cause=BudgetExceeded.cause, text=said, retry_after=None)
+    return replace(
+        verdict, cause=BudgetExceeded.cause, text=overspent(total, limit), retry_after=None
+    )

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from lf_sql.executor.failures import BudgetExceeded
+from lf_sql.executor.failures import BudgetExceeded, overspent
 from lf_sql.executor.leases import Attempt
 
 EVENT = re.compile(r"(?!(run|team_run|approval)[._])[a-z][a-z0-9_.]{0,199}")
@@ -178,7 +178,7 @@ class Run:
             total = self._spent + self._attempt.row["spent_before"]
         limit = self._attempt.row["spending_limit"]
         if limit is not None and total > limit:
-            raise BudgetExceeded(f"spent {total:f} credits, the limit is {limit:f}")
+            raise BudgetExceeded(overspent(total, limit))
 
     def event(self, event_type: str, payload: Any = None) -> None:
         """Append an event to the run's story, as fn_append_run_event does.
