@@ -244,6 +244,7 @@ grant execute on function
   lenses.fn_fail_workflow_run(uuid, text, text, text, numeric, integer),
   lenses.fn_heartbeat_workflow_runs(text, uuid[], interval),
   lenses.fn_complete_workflow_runs(text, jsonb),
+  lenses.fn_book_run_credits(uuid, text, integer, numeric),
   lenses.fn_cancel_workflow_run(uuid),
   lenses.fn_cancel_workflow_runs(uuid[]),
   lenses.fn_retry_workflow_run(uuid),
@@ -255,6 +256,7 @@ grant execute on function
   public.fn_fail_workflow_run(uuid, text, text, text, numeric, integer),
   public.fn_heartbeat_workflow_runs(text, uuid[], interval),
   public.fn_complete_workflow_runs(text, jsonb),
+  public.fn_book_run_credits(uuid, text, integer, numeric),
   public.fn_reap_workflow_runs()
 to service_role;
 grant execute on function

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 from tests.bench import (
+    bench_executor,
     bench_growth,
     bench_install,
     bench_lag,
@@ -53,6 +54,7 @@ SECTIONS: dict[str, Section] = {
     "growth": bench_growth.run,
     "runs": runs,
     "many": bench_many.run,
+    "executor": bench_executor.run,
     "lag": bench_lag.run,
     "worker": bench_worker.run,
 }

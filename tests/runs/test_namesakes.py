@@ -10,7 +10,7 @@ from tests.support.run_scenario import RunScenario
 EXECUTORS = (
     "fn_claim_workflow_runs", "fn_heartbeat_workflow_run", "fn_append_run_event",
     "fn_complete_workflow_run", "fn_fail_workflow_run", "fn_reap_workflow_runs",
-    "fn_complete_workflow_runs", "fn_heartbeat_workflow_runs",
+    "fn_complete_workflow_runs", "fn_heartbeat_workflow_runs", "fn_book_run_credits",
 )  # fmt: skip
 OWNERS = (
     "fn_decide_workflow_run", "fn_decide_workflow_runs", "fn_run_workflow_schedule_now",
