@@ -158,7 +158,8 @@ grant execute on function
   public.fn_gateway_cron_run(uuid, jsonb),
   public.fn_gateway_cron_remove(uuid),
   public.fn_get_gateway_cron_runs(uuid, int),
-  public.fn_schedule_load(text)
+  public.fn_schedule_load(text),
+  public.fn_schedules_due_between(timestamptz, timestamptz, int)
 to authenticated;
 
 -- Health and the worker: operators and the process lf-sql worker; a tenant sees his own schedules' health.
@@ -187,6 +188,7 @@ grant execute on function
   public.fn_delete_workflow_schedule(uuid),
   public.fn_set_schedule_calendar(uuid, uuid),
   public.fn_set_schedule_condition(uuid, jsonb),
+  public.fn_test_schedule_condition(uuid, jsonb, uuid),
   public.fn_set_schedule_inputs_rotation(uuid, jsonb),
   public.fn_recompute_schedule(uuid),
   public.fn_create_schedule_calendar(text, text, text, date[], uuid, jsonb),
