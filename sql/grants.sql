@@ -101,6 +101,7 @@ grant select on
   agents.action_logs,
   agents.approval_attempts,
   lenses.run_counts,
+  lenses.run_retries,
   lenses.lenser_usage
 to service_role;
 
@@ -237,6 +238,7 @@ grant execute on function
   lenses.fn_complete_workflow_runs(text, jsonb),
   lenses.fn_cancel_workflow_run(uuid),
   lenses.fn_cancel_workflow_runs(uuid[]),
+  lenses.fn_retry_workflow_run(uuid),
   lenses.fn_reap_workflow_runs(),
   public.fn_claim_workflow_runs(text, integer, interval),
   public.fn_heartbeat_workflow_run(uuid, text, interval, integer),
@@ -249,14 +251,17 @@ grant execute on function
 to service_role;
 grant execute on function
   public.fn_cancel_workflow_run(uuid),
-  public.fn_cancel_workflow_runs(uuid[])
+  public.fn_cancel_workflow_runs(uuid[]),
+  public.fn_retry_workflow_run(uuid)
 to authenticated, service_role;
 grant execute on function
   public.fn_decide_workflow_run(uuid, text, text),
   public.fn_decide_workflow_runs(uuid[], text, text),
   public.fn_run_workflow_schedule_now(uuid, jsonb),
   public.fn_backfill_schedule(uuid, timestamptz, boolean, timestamptz),
-  public.fn_get_schedule_run_history(uuid, integer)
+  public.fn_get_schedule_run_history(uuid, integer),
+  public.fn_get_runs(jsonb, integer, timestamptz),
+  public.fn_get_run(uuid)
 to authenticated;
 
 -- What the console asks besides: the cron language, the preview, and the ledger of slots, by row security.

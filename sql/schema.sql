@@ -404,6 +404,19 @@ create table lenses.run_counts (
   constraint run_counts_pkey PRIMARY KEY (workflow_id, grain, instant, id)
 ) with (autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.05);
 
+-- Retries of runs in the last two days, for the budgets of agents; agents.action_logs (run_retried) keeps who retried what.
+create table lenses.run_retries (
+  run_id uuid not null,
+  attempt integer not null,
+  lenser_id uuid not null,
+  ai_lenser_id uuid,
+  spent_credits numeric(18,4) not null,
+  retried_at timestamp with time zone not null,
+  constraint run_retries_pkey PRIMARY KEY (run_id, attempt, retried_at)
+);
+CREATE INDEX run_retries_ai_lenser_id_retried_at_idx ON lenses.run_retries USING btree (ai_lenser_id, retried_at);
+CREATE INDEX run_retries_lenser_id_retried_at_idx ON lenses.run_retries USING btree (lenser_id, retried_at);
+
 -- Date overlays. Seeds (lenser_id NULL) are read-only for everyone and visible to every authenticated caller.
 create table lenses.schedule_calendars (
   id uuid not null default gen_random_uuid(),
@@ -526,12 +539,14 @@ create table lenses.workflow_runs (
 CREATE INDEX workflow_runs_ai_lenser_id_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (ai_lenser_id, lenser_id, created_at) WHERE (ai_lenser_id IS NOT NULL);
 CREATE INDEX workflow_runs_approval_expires_at_idx ON lenses.workflow_runs USING btree (approval_expires_at) WHERE ((status = 'pending_approval'::text) AND (approval_expires_at IS NOT NULL));
 CREATE INDEX workflow_runs_available_at_idx ON lenses.workflow_runs USING btree (available_at) WHERE ((status = 'pending'::text) AND (available_at IS NOT NULL));
+CREATE INDEX workflow_runs_by_hand_idx ON lenses.workflow_runs USING btree (lenser_id, trigger_mode, created_at) WHERE (trigger_mode <> 'schedule'::text);
 CREATE INDEX workflow_runs_in_flight_idx ON lenses.workflow_runs USING btree (schedule_id, status) WHERE ((status = ANY (ARRAY['pending_approval'::text, 'pending'::text, 'running'::text])) AND (schedule_id IS NOT NULL));
 CREATE INDEX workflow_runs_lease_expires_at_idx ON lenses.workflow_runs USING btree (lease_expires_at) WHERE (status = 'running'::text);
 CREATE INDEX workflow_runs_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (lenser_id, created_at);
 CREATE INDEX workflow_runs_lenser_id_idx ON lenses.workflow_runs USING btree (lenser_id) WHERE (status = ANY (ARRAY['pending_approval'::text, 'pending'::text]));
 CREATE INDEX workflow_runs_newest_idx ON lenses.workflow_runs USING btree (workflow_id, lenser_id, created_at DESC, scheduled_for DESC NULLS LAST, id DESC);
 CREATE INDEX workflow_runs_orphan_slots_idx ON lenses.workflow_runs USING btree (lenser_id, scheduled_for) WHERE ((schedule_id IS NULL) AND (scheduled_for IS NOT NULL));
+CREATE INDEX workflow_runs_over_idx ON lenses.workflow_runs USING btree (lenser_id, status, created_at) WHERE (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text]));
 CREATE INDEX workflow_runs_ready_idx ON lenses.workflow_runs USING btree (priority DESC, created_at, scheduled_for, id) WHERE ((status = 'pending'::text) AND (available_at IS NULL));
 CREATE INDEX workflow_runs_schedule_id_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (schedule_id, lenser_id, created_at);
 CREATE INDEX workflow_runs_team_id_lenser_id_idx ON lenses.workflow_runs USING btree (team_id, lenser_id) WHERE (team_id IS NOT NULL);

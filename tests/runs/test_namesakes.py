@@ -14,7 +14,7 @@ EXECUTORS = (
 )  # fmt: skip
 OWNERS = (
     "fn_decide_workflow_run", "fn_decide_workflow_runs", "fn_run_workflow_schedule_now",
-    "fn_backfill_schedule", "fn_get_schedule_run_history",
+    "fn_backfill_schedule", "fn_get_schedule_run_history", "fn_get_runs", "fn_get_run",
 )  # fmt: skip
 
 
@@ -25,6 +25,7 @@ OWNERS = (
         "fn_cancel_workflow_run",
         "fn_cancel_workflow_runs",
         "fn_decide_workflow_runs",
+        "fn_retry_workflow_run",
     ],
 )
 def test_the_namesake_has_the_same_parameters(world: World, name: str) -> None:
@@ -42,7 +43,10 @@ def test_the_namesake_has_the_same_parameters(world: World, name: str) -> None:
     [
         (EXECUTORS, {"service_role"}),
         (OWNERS, {"authenticated"}),
-        (("fn_cancel_workflow_run", "fn_cancel_workflow_runs"), {"authenticated", "service_role"}),
+        (
+            ("fn_cancel_workflow_run", "fn_cancel_workflow_runs", "fn_retry_workflow_run"),
+            {"authenticated", "service_role"},
+        ),
     ],
 )
 def test_who_may_execute_them(world: World, names: tuple[str, ...], roles: set[str]) -> None:

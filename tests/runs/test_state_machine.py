@@ -213,7 +213,8 @@ def test_events_are_numbered_within_their_run(world: World) -> None:
         )
     )  # fmt: skip
     assert world.team_events(run) == [
-        "team_run.created", "node.started", "node.failed", "node.done",
+        "team_run.created", "run.started", "node.started", "node.failed", "run.retried",
+        "run.started", "node.done", "run.completed",
     ]  # fmt: skip
 
 

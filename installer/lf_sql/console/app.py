@@ -52,7 +52,7 @@ def find_tenant(database: Database, user_id: UUID) -> str:
         )
     if row is None:
         raise LfSqlError(
-            f"no lenser has the user id {user_id}",
+            f"no tenant has the user id {user_id}",
             "--as wants the user_id of a row in lensers.profiles",
         )
     return str(row["name"])

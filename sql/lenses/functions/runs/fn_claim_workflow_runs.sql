@@ -139,12 +139,20 @@ begin
     exit when not v_is_guess;
     v_is_guess := false;
   end loop;
-  insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload)
-  select
-    r.lenser_id, r.id, r.last_event_seq, 'run.started', jsonb_build_object(
-      'from', 'pending', 'status', r.status, 'attempt', r.attempt, 'worker_id', p_worker_id)
-  from lenses.workflow_runs as r
-  where r.id = any (v_ids);
+  with told as (
+    insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload)
+    select
+      r.lenser_id, r.id, r.last_event_seq, 'run.started', jsonb_build_object(
+        'from', 'pending', 'status', r.status, 'attempt', r.attempt, 'worker_id', p_worker_id)
+    from lenses.workflow_runs as r
+    where r.id = any (v_ids)
+    returning run_id, event_type, payload
+  )
+
+  insert into agents.agent_run_events (lenser_id, team_run_id, run_id, event_type, payload)
+  select t.lenser_id, t.id, e.run_id, e.event_type, e.payload
+  from told as e
+  inner join agents.team_runs as t on t.workflow_run_id = e.run_id;
 end
 $$;
 

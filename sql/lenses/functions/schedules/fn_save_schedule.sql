@@ -88,4 +88,4 @@ $$;
 comment on function lenses.fn_save_schedule(lenses.workflow_schedules, boolean) is
   'Inserts (p_is_new) or updates a schedule''s user columns; NULL means a column''s default. '
   'Returns the row, NULL where an INSERT found its id taken. 22023 for bad input, 53400 at a '
-  'quota of the lenser.';
+  'quota of the tenant.';

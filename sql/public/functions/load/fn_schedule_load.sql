@@ -96,4 +96,4 @@ $$;
 comment on function public.fn_schedule_load(text) is
   'How many slots the caller''s active schedules and gateway crons have in each of 168 hours from '
   'today''s midnight in p_timezone, and how many schedules they belong to. 22023: an unknown '
-  'zone; 42501: no lenser is calling.';
+  'zone; 42501: no tenant is calling.';
