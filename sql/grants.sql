@@ -160,7 +160,8 @@ grant execute on function
   public.fn_gateway_cron_remove(uuid),
   public.fn_get_gateway_cron_runs(uuid, int),
   public.fn_schedule_load(text),
-  public.fn_schedules_due_between(timestamptz, timestamptz, int)
+  public.fn_schedules_due_between(timestamptz, timestamptz, int),
+  public.fn_get_slots(uuid[], timestamptz, timestamptz, int)
 to authenticated;
 
 -- Health and the worker: operators and the process lf-sql worker; a tenant sees his own schedules' health.

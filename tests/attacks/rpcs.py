@@ -71,6 +71,11 @@ CALLS: dict[str, dict[str, Any]] = {
     "fn_run_workflow_schedule_now": {"p_schedule_id": ":schedule", "p_inputs": '{"a":1}'},
     "fn_schedule_health": {},
     "fn_schedule_load": {},
+    "fn_get_slots": {
+        "p_schedule_ids": "{:schedule}",
+        "p_from": "2026-12-01T09:00:00Z",
+        "p_until": "2026-12-01T10:00:00Z",
+    },
     "fn_schedules_due_between": {
         "p_from": "2026-12-01T09:00:00Z",
         "p_until": "2026-12-01T10:00:00Z",

@@ -1,4 +1,4 @@
-"""The builder's fields: a schedule's columns as text in a form, and back; what a form would change."""
+"""The builder's fields: a schedule's columns as text, and back; what a form would change."""
 
 from __future__ import annotations
 
@@ -137,7 +137,8 @@ def values(row: Mapping[str, Any], zone: str) -> dict[str, Any]:
         },
     }
     if row["interval_ms"] is not None:
-        unit = next(u for u in ("days", "hours", "minutes") if row["interval_ms"] % UNITS[u] == 0 or u == "minutes")  # fmt: skip
+        fitting = [unit for unit, size in UNITS.items() if row["interval_ms"] % size == 0]
+        unit = fitting[-1] if fitting else "minutes"
         count = row["interval_ms"] / UNITS[unit]
         return {**shown, "mode": "every", "unit": unit, "every": f"{count:g}"}
     if row["run_at"] is not None:
@@ -173,8 +174,11 @@ def parsed(text: str | None, field: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        where = f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "too deep"  # fmt: skip
-        raise UnfitError(field, f"This is not JSON: {where}.", "For example {\"key\": \"value\"}.") from None  # fmt: skip
+        where = "it is too deep"
+        if isinstance(error, json.JSONDecodeError):
+            where = f"look at line {error.lineno}, column {error.colno}"
+        hint = 'For example {"key": "value"}.'
+        raise UnfitError(field, f"This is not JSON: {where}.", hint) from None
 
 
 def _instant(text: str | None, field: str, zone: str, before: datetime | None) -> str | None:
@@ -184,7 +188,8 @@ def _instant(text: str | None, field: str, zone: str, before: datetime | None) -
     if before is not None and text == _wall(before, zone):
         return before.isoformat()
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC).isoformat()  # fmt: skip
+        at = datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone))
+        return at.astimezone(UTC).isoformat()
     except (ValueError, OverflowError):
         raise UnfitError(field, f"“{text[:60]}” is no date and time.", "") from None
 

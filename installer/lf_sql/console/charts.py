@@ -143,7 +143,7 @@ def interval_words(milliseconds: int) -> str:
 
 
 # What a cell of the timeline shows where it holds several slots: the first of these that is there.
-RANKS = ("bad", "skip", "wait", "busy", "good", "quiet", "next")
+RANKS = ("bad", "skip", "wait", "busy", "good", "quiet", "ahead")
 SAID = {
     "bad": "failed",
     "skip": "skipped",
@@ -151,7 +151,7 @@ SAID = {
     "busy": "running",
     "good": "ran",
     "quiet": "will be skipped",
-    "next": "will run",
+    "ahead": "will run",
 }
 
 
@@ -186,7 +186,7 @@ def cells(
         tone = OUTCOMES.get(each["status"], "skip")
         held.setdefault(first, []).append((tone, each["slots"], each["at"], last - first + 1))
     for each in comes:
-        tone = "next" if each["decision"] in ("dispatch", "defer") else "quiet"
+        tone = "ahead" if each["decision"] in ("dispatch", "defer") else "quiet"
         held.setdefault(place(each["at"]), []).append((tone, 1, each["at"], 1))
     found = []
     for at, slots in sorted(held.items()):

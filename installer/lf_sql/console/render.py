@@ -85,19 +85,6 @@ def took(attempt: dict[str, Any]) -> str:
     return span(ended - began)
 
 
-def keys(value: Any) -> str:
-    """What a JSON object speaks of, to fold the rest away."""
-    return ", ".join(map(str, value)) if isinstance(value, dict) else "payload"
-
-
-def took(attempt: dict[str, Any]) -> str:
-    """How long an attempt of fn_get_run lasted; a dash while it does."""
-    if not attempt["started_at"] or not attempt["ended_at"]:
-        return "–"
-    began, ended = (datetime.fromisoformat(attempt[k]) for k in ("started_at", "ended_at"))
-    return span(ended - began)
-
-
 environment = Environment(
     loader=FileSystemLoader(HERE / "templates"),
     autoescape=True,
@@ -135,7 +122,7 @@ def done(
 ) -> Response:
     """A write that went well: a toast and fresh rows, or another page.
 
-    `undo` is the address and the fields that take it back, `link` a text and an address to go on to.
+    `undo` is the address and the fields that take it back, `link` a text and where it leads.
     """
     if go is not None:
         return Response(status_code=204, headers={"HX-Redirect": go})

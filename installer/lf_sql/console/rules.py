@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth"}
-DAYS = dict(
-    zip(("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"), calendar.day_name, strict=True)
-)
+DAYS = dict(zip(("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"), calendar.day_name, strict=True))
 
 
 def say(rule: Mapping[str, Any], calendars: Mapping[str, str]) -> str:

@@ -19,9 +19,10 @@ PAGE_SIZE = 80
 MANY = 1000  # what one call decides
 
 # Those that wait, the oldest first; and, where some are on display already, those, decided or not.
-WAITING = f"""
+WAITING = names.named("""
 select r.id, r.schedule_id, r.scheduled_for, r.created_at, r.approval_expires_at,
-  r.context_inputs, r.trigger_mode, r.status, t.approval_status, t.note, w.title, {names.RUN} as name
+  r.context_inputs, r.trigger_mode, r.status, t.approval_status, t.note,
+  {run_name} as name
 from agents.team_runs as t
 join lenses.workflow_runs as r on r.id = t.workflow_run_id
 join lenses.workflows as w on w.id = r.workflow_id
@@ -30,8 +31,8 @@ where case when %(keep)s::uuid[] is null then t.approval_status = 'pending'
     else r.id = any(%(keep)s::uuid[]) end
   and (%(schedule)s::uuid is null or r.schedule_id = %(schedule)s::uuid)
 order by t.created_at, r.id
-limit {PAGE_SIZE}
-"""
+limit %(limit)s
+""")
 
 COUNT = """
 select count(*) as waiting, now() as as_of
@@ -41,8 +42,8 @@ where t.approval_status = 'pending' and (%s::uuid is null or r.schedule_id = %s:
 """
 
 # What came after the page was made has not been seen, and is not decided by it.
-ALL = f"""
-select coalesce(array_agg(x.id), '{{}}') as ids
+ALL = names.named("""
+select coalesce(array_agg(x.id), '{}') as ids
 from (
   select r.id
   from agents.team_runs as t
@@ -50,9 +51,9 @@ from (
   where t.approval_status = 'pending' and t.created_at <= %s::timestamptz
     and (%s::uuid is null or r.schedule_id = %s::uuid)
   order by t.created_at, r.id
-  limit {MANY}
+  limit %s
 ) as x
-"""
+""")
 
 
 def _ids(texts: list[str]) -> list[UUID]:
@@ -70,7 +71,9 @@ def listing(request: Request, conn: Connection) -> Response:
     kept = _ids(given.get("keep", "").split(",")[:PAGE_SIZE]) or None
     schedule_id = next(iter(_ids([given.get("schedule", "")])), None)
     counts = one(conn, COUNT, schedule_id, schedule_id) or {}
-    found = conn.execute(WAITING.encode(), {"keep": kept, "schedule": schedule_id}).fetchall()
+    found = conn.execute(
+        WAITING.encode(), {"keep": kept, "schedule": schedule_id, "limit": PAGE_SIZE}
+    ).fetchall()
     is_waiting = sum(run["approval_status"] == "pending" for run in found)
     context: dict[str, Any] = {
         "runs": found,
@@ -92,7 +95,7 @@ def decide_many(request: Request, conn: Connection, form: Form) -> Response:
     ids = _ids(form.many("run"))
     if is_all:
         schedule_id = next(iter(_ids([form.get("schedule", "")])), None)
-        found = one(conn, ALL, form.text("as_of"), schedule_id, schedule_id)
+        found = one(conn, ALL, form.text("as_of"), schedule_id, schedule_id, MANY)
         ids = found["ids"] if found else []
     if not ids:
         return refused("No run is picked.", "Tick some, or decide about all of them.")

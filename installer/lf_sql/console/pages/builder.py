@@ -1,4 +1,4 @@
-"""The visual builder: choices or text become an expression, shown with its next runs and with what changes."""
+"""The visual builder: choices or text become an expression, shown with what it means."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ select
     from agents.teams as t order by t.name, t.id limit 2000
   ) as teams,
   array(
-    select jsonb_build_object('id', x.id, 'name', concat_ws(': ', w.title, coalesce(a.name, t.name)))
+    select jsonb_build_object(
+      'id', x.id, 'name', concat_ws(': ', w.title, coalesce(a.name, t.name)))
     from agents.workflow_assignments as x
     join lenses.workflows as w on w.id = x.workflow_id
     left join agents.ai_lensers as a on x.assignee_type = 'agent' and a.id = x.assignee_id
@@ -60,18 +61,19 @@ select
   ) as assignments
 """
 
-STORED = f"""
-select s.*, {names.SCHEDULE} as called
+STORED = names.named("""
+select s.*, {schedule_name} as called
 from lenses.workflow_schedules as s
 join lenses.workflows as w on w.id = s.workflow_id
 where s.id = %s
-"""
+""")
 
 # Where an interval schedule's slots lie: from its anchor, for a new one this minute.
 INTERVAL_SLOTS = """
 select i.ms, w.slot, to_char(w.slot at time zone 'UTC', 'Dy FMDD Mon HH24:MI') as wall
 from (
-  select %s::bigint as ms, coalesce(%s::timestamptz, %s::timestamptz, date_trunc('minute', now())) as anchor,
+  select %s::bigint as ms,
+    coalesce(%s::timestamptz, %s::timestamptz, date_trunc('minute', now())) as anchor,
     %s::timestamptz is not null as is_first
 ) as i
 cross join lateral (
@@ -187,8 +189,8 @@ def _next(
     mode = form.get("mode")
     if mode == "once":
         at = datetime.fromisoformat(wanted["run_at"])
-        slots = [{"slot": at, "wall": at.strftime("%a %-d %b %Y %H:%M")}]
-        return {"expr": "once", "english": "Once, and never again", "zone": "UTC", "slots": slots}
+        only = [{"slot": at, "wall": at.strftime("%a %-d %b %Y %H:%M")}]
+        return {"expr": "once", "english": "Once, and never again", "zone": "UTC", "slots": only}
     if mode == "every":
         created = before["created_at"].replace(second=0, microsecond=0) if before else None
         slots = rows(conn, INTERVAL_SLOTS, _interval(form), start, created, start)
@@ -202,7 +204,7 @@ def _next(
             conn,
             "select p.slot, to_char(p.slot at time zone %s, 'Dy FMDD Mon HH24:MI') as wall "
             "from public.fn_cron_preview(%s, %s, %s) as p (slot) "
-            "where p.slot >= coalesce(%s, '-infinity') limit 5",
+            "where p.slot >= coalesce(%s::timestamptz, '-infinity') limit 5",
             zone,
             expr,
             zone,

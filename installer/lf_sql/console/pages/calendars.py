@@ -40,14 +40,14 @@ from public.fn_get_schedule_calendars() as c
 where c.id = %s
 """
 
-USED_BY = f"""
-select s.id, {names.SCHEDULE} as name, s.on_holiday, s.is_active, s.next_run_at
+USED_BY = names.named("""
+select s.id, {schedule_name} as name, s.on_holiday, s.is_active, s.next_run_at
 from lenses.workflow_schedules as s
 join lenses.workflows as w on w.id = s.workflow_id
 where s.calendar_id = %s
 order by 2, s.id
 limit %s
-"""
+""")
 
 YEARS = """
 select array(

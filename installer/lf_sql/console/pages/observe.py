@@ -35,9 +35,9 @@ KINDS = ("workflow", "gateway")
 
 # The page that the filter and the order ask for; and, where some rows are on display already, those
 # rows as they stand, so that nothing moves while someone looks.
-LIST = f"""
+LIST = names.named("""
 with every as materialized (
-  select o.*, {names.OBSERVED} as name
+  select o.*, {observed_name} as name
   from public.fn_observe_schedules() as o
 ),
 matching as (
@@ -55,7 +55,7 @@ matching as (
 ),
 wanted as (
   select array(
-    select m.schedule_id from matching as m order by {{order}} limit %(limit)s offset %(offset)s
+    select m.schedule_id from matching as m order by {order} limit %(limit)s offset %(offset)s
   ) as ids, (select count(*) from matching) as total
 )
 select e.*, k.id, w.total, w.ids <> coalesce(%(keep)s::uuid[], w.ids) as is_moved
@@ -63,9 +63,11 @@ from wanted as w
 left join lateral unnest(coalesce(%(keep)s::uuid[], w.ids)) with ordinality as k (id, place) on true
 left join every as e on e.schedule_id = k.id
 order by k.place
-"""
+""")
 
-WAITING = "select count(*) as waiting from agents.team_runs as t where t.approval_status = 'pending'"
+WAITING = (
+    "select count(*) as waiting from agents.team_runs as t where t.approval_status = 'pending'"
+)
 
 
 def _choice(value: str | None, allowed: tuple[str, ...]) -> str:

@@ -33,19 +33,19 @@ STATUSES = {
 OVER = ("failed", "timed_out", "cancelled")
 IN_FLIGHT = ("pending_approval", "pending", "running")
 
-RUNS = f"select r.*, {names.LISTED} as name from public.fn_get_runs(%s::jsonb, %s) as r"
+RUNS = names.named("select r.*, {listed_name} as name from public.fn_get_runs(%s::jsonb, %s) as r")
 
-SCHEDULES = f"""
-select s.id, {names.SCHEDULE} as name
+SCHEDULES = names.named("""
+select s.id, {schedule_name} as name
 from lenses.workflow_schedules as s
 join lenses.workflows as w on w.id = s.workflow_id
 order by s.id = %s desc, s.last_run_at desc nulls last, s.id
-limit {CHOICES}
-"""
+limit %s
+""")
 
 INSTANT = (
     "select to_char(nullif(%s, '')::timestamp at time zone %s at time zone 'UTC', "
-    "'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') as at"
+    '\'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\') as at'
 )
 
 
@@ -97,7 +97,7 @@ def listing(request: Request, conn: Connection) -> Response:
     shown = found[:PAGE_SIZE]
     parts = {key: value for key, value in query.items() if value and key != "after"}
     here = "/runs" + (f"?{urlencode(parts)}" if parts else "")
-    context = {
+    context: dict[str, Any] = {
         "query": query,
         "runs": shown,
         "failing": _failing(conn, query) if not query["after"] else [],
@@ -116,7 +116,8 @@ def listing(request: Request, conn: Connection) -> Response:
             response.headers["HX-Replace-Url"] = here
         return response
     schedules = sorted(
-        rows(conn, SCHEDULES, query["schedule"] or None), key=lambda row: str(row["name"]).lower()
+        rows(conn, SCHEDULES, query["schedule"] or None, CHOICES),
+        key=lambda row: str(row["name"]).lower(),
     )
     return page(
         request,

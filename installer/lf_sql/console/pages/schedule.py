@@ -21,10 +21,11 @@ CALENDAR_TICKS = 200
 SLOTS = 60
 MISSED = ("skip", "run_once", "backfill", "spread")
 
-SCHEDULE = f"""
-select s.*, w.title, {names.SCHEDULE} as called, w.status as workflow_status, w.version as newest_version,
+SCHEDULE = names.named("""
+select s.*, {schedule_name} as called, w.status as workflow_status, w.version as newest_version,
   case when s.cron_expr is not null then public.fn_cron_describe(s.cron_expr)
-    when s.run_at is not null then to_char(s.run_at at time zone 'UTC', '"Once, on "FMDD FMMonth YYYY" at "HH24:MI" UTC"')
+    when s.run_at is not null then to_char(
+      s.run_at at time zone 'UTC', '"Once, on "FMDD FMMonth YYYY" at "HH24:MI" UTC"')
     end as english,
   coalesce(a.name, t.name) as assignee_name
 from lenses.workflow_schedules as s
@@ -32,7 +33,7 @@ join lenses.workflows as w on w.id = s.workflow_id
 left join agents.ai_lensers as a on s.assignee_type = 'agent' and a.id = s.assignee_id
 left join agents.teams as t on s.assignee_type = 'team' and t.id = s.assignee_id
 where s.id = %s
-"""
+""")
 
 SLOT_HISTORY = """
 select x.run_at, x.run_at_last, x.slot_count, x.status, x.reason, x.run_id, x.created_at

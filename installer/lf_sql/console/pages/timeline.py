@@ -51,20 +51,21 @@ from (
   select w.wall, w.wall at time zone %(zone)s as start_at,
     (w.wall + %(length)s::interval) at time zone %(zone)s as end_at
   from (
-    select date_trunc(%(begin)s, coalesce(nullif(%(at)s, '')::timestamptz, now()) at time zone %(zone)s) as wall
+    select date_trunc(
+      %(begin)s,
+      coalesce(nullif(%(at)s, '')::timestamptz, now()) at time zone %(zone)s) as wall
   ) as w
 ) as f
 """
 
 # By name; for an hour only who fires in it, the first to fire first.
-BY_NAME = f"""
+BY_NAME = names.named("""
 with every as (
-  select s.id, 'workflow' as kind, s.id as page_id, {names.SCHEDULE} as name, s.is_active,
-    coalesce(s.cron_expr, '') as cron_expr, s.timezone
+  select s.id, 'workflow' as kind, s.id as page_id, {schedule_name} as name, s.is_active
   from lenses.workflow_schedules as s
   join lenses.workflows as w on w.id = s.workflow_id
   union all
-  select c.id, 'gateway', g.id, c.operation || ' of ' || g.name, c.is_active, c.cron_expr, c.timezone
+  select c.id, 'gateway', g.id, c.operation || ' of ' || g.name, c.is_active
   from agents.gateway_crons as c
   join agents.gateways as g on g.id = c.gateway_id
 ),
@@ -74,20 +75,21 @@ matching as materialized (
 select m.*, c.total, null::bigint as slots
 from (select count(*) as total from matching) as c
 left join lateral (
-  select * from matching order by lower(matching.name), matching.id limit %(limit)s offset %(offset)s
+  select * from matching
+  order by lower(matching.name), matching.id limit %(limit)s offset %(offset)s
 ) as m on true
-"""
-FIRING = f"""
-select d.schedule_id as id, d.resource_type as kind, d.slots, o.is_active, o.cron_expr, o.timezone,
+""")
+FIRING = names.named("""
+select d.schedule_id as id, d.resource_type as kind, d.slots, o.is_active,
   coalesce(o.page_id, d.schedule_id) as page_id, o.name, count(*) over () as total
 from public.fn_schedules_due_between(%(start)s, %(end)s, 500) as d
 join lateral (
-  select s.id as page_id, {names.SCHEDULE} as name, s.is_active, coalesce(s.cron_expr, '') as cron_expr, s.timezone
+  select s.id as page_id, {schedule_name} as name, s.is_active
   from lenses.workflow_schedules as s
   join lenses.workflows as w on w.id = s.workflow_id
   where s.id = d.schedule_id
   union all
-  select g.id, c.operation || ' of ' || g.name, c.is_active, c.cron_expr, c.timezone
+  select g.id, c.operation || ' of ' || g.name, c.is_active
   from agents.gateway_crons as c
   join agents.gateways as g on g.id = c.gateway_id
   where c.id = d.schedule_id
@@ -95,7 +97,7 @@ join lateral (
 where %(q)s = '' or position(lower(%(q)s) in lower(o.name)) > 0
 order by d.first_at, lower(o.name), d.schedule_id
 limit %(limit)s offset %(offset)s
-"""
+""")
 
 PAST = """
 select x.schedule_id as id, x.run_at as at, x.run_at_last as until, x.slot_count as slots, x.status
@@ -105,18 +107,28 @@ union all
 select r.gateway_cron_id, r.scheduled_for, r.scheduled_for, 1,
   case r.status when 'completed' then 'SUCCESS' when 'failed' then 'FAILED' else 'ENQUEUED' end
 from agents.gateway_cron_runs as r
-where r.gateway_cron_id = any(%(gateways)s) and r.scheduled_for >= %(start)s and r.scheduled_for < %(end)s
+where r.gateway_cron_id = any(%(gateways)s)
+  and r.scheduled_for >= %(start)s and r.scheduled_for < %(end)s
 """
+# What comes, as the preview has it; beyond what it lists, the slots that the rule has.
 COMING = """
-select i.id, p.tick_at as at, p.decision
-from unnest(%(ids)s::uuid[]) as i (id)
-cross join lateral public.fn_preview_schedule_ticks(i.id, %(cells)s, %(end)s - now()) as p
-where p.tick_at >= %(start)s and %(end)s > now()
+with previewed as materialized (
+  select i.id, p.tick_at as at, p.decision
+  from unnest(%(flows)s::uuid[]) as i (id)
+  cross join lateral public.fn_preview_schedule_ticks(i.id, %(cells)s, %(end)s - now()) as p
+  where %(end)s > now()
+)
+select p.id, p.at, p.decision from previewed as p where p.at >= %(start)s
 union all
-select i.id, p.slot, 'dispatch'
-from unnest(%(gateways)s::uuid[], %(exprs)s::text[], %(zones)s::text[]) as i (id, expr, zone)
-cross join lateral public.fn_cron_preview(i.expr, i.zone, %(cells)s) as p (slot)
-where p.slot >= %(start)s and p.slot < %(end)s
+select g.schedule_id, g.slot_at, 'dispatch'
+from unnest(%(active)s::uuid[]) as i (id)
+left join (select p.id, max(p.at) as at from previewed as p group by p.id) as l on l.id = i.id
+cross join lateral (
+  select greatest(%(start)s, now(), l.at + interval '1 microsecond') as start_at
+) as f
+cross join lateral public.fn_get_slots(
+  array[i.id], least(f.start_at, %(end)s - interval '1 microsecond'), %(end)s, %(cells)s) as g
+where f.start_at < %(end)s
 """
 
 
@@ -179,28 +191,19 @@ def timeline(request: Request, conn: Connection) -> Response:
 def _marks(
     conn: Connection, shown: list[dict[str, Any]], span: Span, start: datetime, end: datetime
 ) -> dict[Any, list[charts.Cell]]:
-    """A row's cells that hold something: what was, by the ledger, and what comes, by the preview."""
-    flows = [row["id"] for row in shown if row["kind"] == "workflow"]
-    crons = [row for row in shown if row["kind"] == "gateway"]
-    active = [row for row in crons if row["is_active"]]
+    """A row's cells that hold something: what was, by the ledger, and what comes."""
+    active = [row for row in shown if row["is_active"]]
     args = {
-        "ids": flows,
-        "gateways": [row["id"] for row in crons],
+        "ids": [row["id"] for row in shown if row["kind"] == "workflow"],
+        "gateways": [row["id"] for row in shown if row["kind"] == "gateway"],
+        "flows": [row["id"] for row in active if row["kind"] == "workflow"],
+        "active": [row["id"] for row in active],
+        "cells": span.cells,
         "start": start,
         "end": end,
     }
     past = conn.execute(PAST.encode(), args).fetchall()
-    coming = conn.execute(
-        COMING.encode(),
-        {
-            **args,
-            "ids": [row["id"] for row in shown if row["kind"] == "workflow" and row["is_active"]],
-            "gateways": [row["id"] for row in active],
-            "exprs": [row["cron_expr"] for row in active],
-            "zones": [row["timezone"] for row in active],
-            "cells": min(span.cells, 200),
-        },
-    ).fetchall()
+    coming = conn.execute(COMING.encode(), args).fetchall()
     found: dict[Any, list[charts.Cell]] = {}
     for row in shown:
         was = [each for each in past if each["id"] == row["id"]]

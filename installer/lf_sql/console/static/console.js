@@ -146,7 +146,7 @@
       button.setAttribute("hx-vals", JSON.stringify(undo.values));
       button.setAttribute("hx-swap", "none");
       box.append(button);
-      button.addEventListener("htmx:after:request", () => box.remove());
+      button.addEventListener("htmx:finally:request", () => box.remove()); // not before its events have gone up
     }
     box.addEventListener("click", (event) => { if (!event.target.closest("a, button")) box.remove(); });
     $("#toasts").append(box);

@@ -17,17 +17,16 @@
   }
 
   // The button of the row in hand, or the page's own.
-  function press(pattern) {
-    const button = $$("button[aria-label], summary[aria-label]", current() || $("#main"))
-      .find((each) => pattern.test(each.getAttribute("aria-label")) && (current() || !each.closest("[data-row]")));
-    button?.click();
+  function press(key) {
+    const found = $$(`[data-key=${key}]`, current() || $("#main"));
+    found.find((each) => current() || !each.closest("[data-row]"))?.click();
   }
 
   const keys = {
     j: () => step(1),
     k: () => step(-1),
-    p: () => press(/^(Pause|Resume|Switch on|Switch off) /),
-    r: () => press(/^Run .* now$/),
+    p: () => press("p"),
+    r: () => press("r"),
     "/": () => $("input[type=search]", $("#main"))?.focus(),
     "?": () => $("#keys").showModal(),
   };

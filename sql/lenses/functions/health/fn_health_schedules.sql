@@ -22,7 +22,7 @@ newest as materialized (
 mine as materialized (
   select
     s.*,
-    w.title,
+    coalesce(nullif(btrim(s.name), ''), nullif(btrim(s.description), ''), nullif(btrim(w.title), '')) as called,
     w.status as workflow_status,
     z.name is not null as has_zone,
     s.is_active and s.due_at < clock_timestamp() - interval '3 minutes'
@@ -189,11 +189,11 @@ findings as (
 )
 
 select
-  'schedule', f.state, f.label, format('%s: %s', coalesce(nullif(btrim(m.title), ''), 'workflow without a title'), f.detail),
+  'schedule', f.state, f.label, format('%s: %s', coalesce(m.called, 'schedule without a name'), f.detail),
   f.advice, f.id
 from findings as f
 inner join mine as m on m.id = f.id
-order by case f.state when 'bad' then 1 else 2 end, m.title, f.id, f.rank
+order by case f.state when 'bad' then 1 else 2 end, m.called, f.id, f.rank
 $$;
 
 comment on function lenses.fn_health_schedules(uuid) is
