@@ -194,6 +194,7 @@ def test_a_gateway_and_its_crons(console: Console, window: Window) -> None:
     page.get_by_role("button", name="Add cron").click()
     row = page.locator("table.crons tbody tr")
     expect(row).to_contain_text("health probe")
+    window.settle()
     row.get_by_role("button", name="Run").click()
     page.get_by_role("dialog").get_by_role("button", name="Run now").click()
     expect(page.locator("table.runs tbody tr")).to_contain_text("by hand")

@@ -151,7 +151,7 @@ def test_what_is_a_strangers_is_not_there(db: Database, visitor: Visitor, tenant
         )
         run_id = db.value("select id from public.fn_run_workflow_schedule_now(%s)", [schedule_id])
         calendar_id = db.value(
-            "select id from public.fn_create_schedule_calendar('hidden-days', 'skip_dates', 'UTC', '{}')"
+            "select id from public.fn_create_schedule_calendar('hidden-days', 'skip_dates', 'UTC', '{2027-01-01}')"
         )
     for path in (
         f"/gateways/{gateway_id}", f"/schedules/{schedule_id}", f"/builder/{schedule_id}",

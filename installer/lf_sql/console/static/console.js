@@ -159,10 +159,19 @@
     while ($("#toasts").children.length > 4) $("#toasts").firstElementChild.remove();
   }
 
-  function clearErrors(form) {
-    for (const slot of $$("[data-error]", form)) { slot.hidden = true; slot.textContent = ""; }
-    for (const input of $$("[aria-invalid]", form)) input.removeAttribute("aria-invalid");
+  // An error stays until its field is changed, or whoever found it finds it no more.
+  function clearErrors(form, finder) {
+    for (const slot of $$("[data-error]", form)) {
+      if (finder && slot.finder !== finder) continue;
+      slot.hidden = true;
+      slot.textContent = "";
+      for (const input of $$("[aria-invalid]", slot.closest("[data-field]") || form)) input.removeAttribute("aria-invalid");
+    }
   }
+  document.addEventListener("input", (event) => {
+    const field = event.target.closest("[data-field]");
+    if (field && !field.classList.contains("policy")) clearErrors(field);
+  });
 
   function shown(element) { return element.getClientRects().length > 0 || !element.parentElement.closest("[hidden]"); }
 
@@ -173,6 +182,7 @@
     if (!slot) { toast({ message, hint, tone: "bad" }); return; }
     clearErrors(form);
     source.classList.add("stale");
+    slot.finder = source;
     slot.textContent = message;
     if (hint) slot.append(Object.assign(document.createElement("span"), { textContent: hint }));
     slot.hidden = false;
@@ -189,7 +199,7 @@
   document.addEventListener("htmx:after:request", (event) => {
     const { ctx } = event.detail, form = ctx.sourceElement.closest("form");
     if (form && ctx.response?.status < 300) {
-      clearErrors(form);
+      clearErrors(form, ctx.sourceElement === form ? null : ctx.sourceElement);
       ctx.sourceElement.classList.remove("stale");
       if (form.hasAttribute("data-reset") && ctx.sourceElement === form) form.reset();
       for (const menu of $$("details.menu[open]")) menu.open = false;
