@@ -34,6 +34,9 @@ def test_only_names_of_zones(zone: str, rooms: Database) -> None:
         call_as(rooms, ALICE, "fn_cron_preview", p_timezone=zone)
 
 
+# Seconds: far above what a refusal takes on a loaded machine, far below what a bomb takes.
+A_BOMB = 120.0
+
 BOMBS = [
     "0 0 30 2 *", "0 0 31 4,6,9,11 *", "*" * 1001, " " * 5000, "0," * 499 + "0 * * * *",
     "1-" * 400, "\N{ARABIC-INDIC DIGIT ONE} * * * *", "0 0 1 1 *; drop table lenses.workflows",
@@ -47,7 +50,7 @@ def test_no_expression_is_a_bomb(expression: str, rooms: Database) -> None:
     began = time.monotonic()
     with pytest.raises(psycopg.errors.InvalidParameterValue):
         call_as(rooms, ALICE, UPSERT, p_cron_expr=expression)
-    assert time.monotonic() - began < 10.0
+    assert time.monotonic() - began < A_BOMB
 
 
 CONDITIONS = [
@@ -69,7 +72,7 @@ def test_no_condition_is_a_bomb(condition: str, rooms: Database) -> None:
     with pytest.raises(psycopg.Error) as caught:
         call_as(rooms, ALICE, "fn_set_schedule_condition", p_condition=condition)
     assert caught.value.sqlstate in ("22023", "54001")
-    assert time.monotonic() - began < 20.0
+    assert time.monotonic() - began < A_BOMB
 
 
 @pytest.mark.parametrize("p_interval_ms", [0, -1, 1, 299_999, 2**62, None])
@@ -102,7 +105,7 @@ def test_no_page_is_endless(name: str, rooms: Database) -> None:
     began = time.monotonic()
     answer = call_as(rooms, ALICE, name, **{PAGES[name]: 2**31 - 1})
     assert len(answer) <= 1000
-    assert time.monotonic() - began < 20.0
+    assert time.monotonic() - began < A_BOMB
     limited = rooms.column(
         "select p.proname from pg_proc as p where p.proname = any(%s) "
         "and p.pronamespace = 'public'::regnamespace and p.proargnames && array['p_limit', 'p_n']",

@@ -81,7 +81,7 @@ def test_a_byte_now_and_then_holds_nobody(db: Database) -> None:
             except OSError:
                 return True
 
-        wait_until(is_ended, timeout=60)
+        wait_until(is_ended)
 
 
 def test_what_is_wrong_is_no_answer(db: Database) -> None:

@@ -156,7 +156,7 @@ def shell(db: Database, *args: str | bytes | Path) -> subprocess.CompletedProces
         [sys.executable, "-m", "lf_sql", *args],
         env={**os.environ, "LF_SQL_DSN": db.dsn, "PYTHONUTF8": "1"},
         capture_output=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

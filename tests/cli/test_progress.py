@@ -54,7 +54,7 @@ class OnTerminal:
 
     def ends(self) -> tuple[int, str]:
         """Exit code and stdout."""
-        out, _ = self._process.communicate(timeout=30)
+        out, _ = self._process.communicate(timeout=120)
         self._reader.join(5)
         os.close(self._master)
         return self._process.returncode, out
@@ -142,7 +142,7 @@ def test_nothing_in_a_pipe(db: Database, schedule: str) -> None:
         )
         with pytest.raises(subprocess.TimeoutExpired):
             piped.wait(2.5)
-    _, err = piped.communicate(timeout=30)
+    _, err = piped.communicate(timeout=120)
     first, second = err.splitlines()
     assert first in ("dispatched: 12", "dispatched: 13")
     assert second == "skipped: 0"

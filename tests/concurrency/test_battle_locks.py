@@ -107,5 +107,5 @@ def test_backfills_of_one_agent_take_turns(arena: Arena) -> None:
 
         with arena.open_backfill(house.tenant):
             answer = pool.submit(late)
-            wait_until(lambda: house.db.rows(blocked, [second.info.backend_pid]), timeout=60)
+            wait_until(lambda: house.db.rows(blocked, [second.info.backend_pid]))
         assert answer.result()["dispatched"] == 0

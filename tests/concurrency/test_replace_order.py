@@ -48,7 +48,7 @@ def test_a_tick_that_replaces_and_heartbeats_never_deadlock(
     ):
 
         def blocked(conn: Database) -> None:
-            wait_until(lambda: house.db.rows(BLOCKED, [conn.info.backend_pid]), timeout=60)
+            wait_until(lambda: house.db.rows(BLOCKED, [conn.info.backend_pid]))
 
         with holder.transaction():
             holder.execute(

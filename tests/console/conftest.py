@@ -85,7 +85,7 @@ def running_console(db: Database, owner: Tenant) -> Iterator[Console]:
         )
         yield Console(db, owner, link)
         process.terminate()
-        process.wait(timeout=15)
+        process.wait(timeout=120)
 
 
 @pytest.fixture

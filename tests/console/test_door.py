@@ -30,7 +30,7 @@ class Visitor:
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, str, http.client.HTTPMessage]:
         netloc = urlsplit(self.console.base).netloc
-        connection = http.client.HTTPConnection(netloc, timeout=15)
+        connection = http.client.HTTPConnection(netloc, timeout=120)
         sent = {"Cookie": self.cookie} if self.cookie else {}
         if body is not None:
             sent["Content-Type"] = "application/x-www-form-urlencoded"
@@ -189,7 +189,7 @@ def test_it_acts_as_a_tenant_or_not_at_all(db: Database, arguments: list[str], s
         [*command, "--dsn", db.dsn, "--port", "0", *arguments],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
     assert done.returncode in (1, 2)

@@ -76,7 +76,7 @@ class Plant:
             os.kill(pid, signal.SIGKILL)
             wait_until(lambda: not self.server.is_alive)
             # They hold its memory until they notice; a server that starts meanwhile refuses to.
-            wait_until(lambda: not any(map(is_running, family)), 30)
+            wait_until(lambda: not any(map(is_running, family)))
             return
         with contextlib.suppress(*GONE), self.connect() as conn:
             pid = conn.value(
@@ -97,11 +97,11 @@ class Plant:
             return True
 
         if self.server.is_alive:
-            wait_until(answers, 60)
+            wait_until(answers)
             return
 
         self.server.restart()
-        wait_until(answers, 60)
+        wait_until(answers)
 
     def drain(self, minute: int) -> None:
         """Tick at that minute until nothing is left; a server that is about to go down is waited for."""
@@ -114,7 +114,7 @@ class Plant:
                 return False
             return True
 
-        wait_until(drained, 60)
+        wait_until(drained)
 
     def violations(self) -> list[Any]:
         with self.connect() as conn:

@@ -26,7 +26,7 @@ def ids(conn: Database) -> set[tuple[object, ...]]:
 def promoted(dsn: str) -> Iterator[Database]:
     with connect(dsn) as conn:
         conn.execute("select pg_promote(true, 60)")
-        wait_until(lambda: not conn.value("select pg_is_in_recovery()"), 30)
+        wait_until(lambda: not conn.value("select pg_is_in_recovery()"))
         yield conn
 
 

@@ -210,12 +210,12 @@ def test_drivers_side_by_side_are_fair_and_double_nothing(house: House, drivers:
             with house.db.another() as conn:
                 driver = Ticker(conn)
                 for _ in range(2):
-                    start.wait(timeout=60)
+                    start.wait(timeout=120)
                     driver.batch(40)
-                start.wait(timeout=60)
+                start.wait(timeout=120)
                 if served(house_of(conn), small) != 12:
                     raise AssertionError("the small tenant waits")
-                start.wait(timeout=60)
+                start.wait(timeout=120)
                 while driver.batch(40):
                     pass
         except BaseException as error:

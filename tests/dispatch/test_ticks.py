@@ -150,6 +150,34 @@ def test_the_drivers_entry_works_in_batches_and_writes_one_row(house: House) -> 
     assert all(len(house.slots(schedule)) >= 1 for schedule in schedules)
 
 
+def test_only_the_ticks_own_row_does_not_wait_for_the_disk(house: House) -> None:
+    """What a crash may take is a tick that had nothing to do, never a run."""
+    now = house.db.value("select date_trunc('minute', now())")
+    house.make_schedule("* * * * *", next_run_at=now)
+    house.db.execute(
+        """
+        create table public.commits (about text, mode text);
+        grant insert on public.commits to public;
+        create function public.fn_note_commit() returns trigger language plpgsql as $$
+        begin
+          insert into public.commits values (tg_table_name, current_setting('synchronous_commit'));
+          return null;
+        end $$;
+        create trigger note after insert on lenses.workflow_runs
+          for each statement execute function public.fn_note_commit();
+        create trigger note after insert or update of finished_at on lenses.dispatch_ticks
+          for each statement execute function public.fn_note_commit();
+        """
+    )
+    house.db.execute("set synchronous_commit = on")
+    house.db.execute("call lenses.sp_dispatch_tick()")
+    found = house.db.rows("select about, mode, count(*) as n from public.commits group by 1, 2")
+    modes = {(row.about, row.mode) for row in found}
+    assert ("workflow_runs", "on") in modes
+    assert ("workflow_runs", "off") not in modes
+    assert {mode for about, mode in modes if about == "dispatch_ticks"} == {"off"}
+
+
 def test_the_drivers_entry_keeps_what_it_did_before_an_error(house: House) -> None:
     """The second batch meets an error of the server's own: the first stays, the tick says why."""
     now = house.db.value("select date_trunc('minute', now())")

@@ -67,7 +67,7 @@ class Volume:
 
     def run(self, *command: str) -> tuple[int, str]:
         process = self.start(*command)
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=120)
         return process.returncode, said
 
     def serving(self, password: str = "") -> subprocess.Popen[str]:
@@ -79,7 +79,7 @@ class Volume:
             lines = pid.read_text().splitlines() if pid.exists() else []
             return lines[:1] == [str(process.pid)] and lines[-1].strip() == "ready"
 
-        wait_until(lambda: serves() or process.poll() is not None, 60)
+        wait_until(lambda: serves() or process.poll() is not None)
         assert process.poll() is None, process.communicate()[0]
         return process
 
@@ -92,13 +92,13 @@ def volume() -> Iterator[Volume]:
         for process in volume.started:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-                process.communicate(timeout=30)
+                process.communicate(timeout=120)
 
 
 def stopped(process: subprocess.Popen[str], how: signal.Signals) -> str:
     """What it said to the end."""
     process.send_signal(how)
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=120)
     return said
 
 
@@ -123,7 +123,7 @@ def test_a_first_start_that_was_killed_leaves_nothing_that_looks_like_a_cluster(
     volume: Volume,
 ) -> None:
     process = volume.start(*SERVE, password="secret")
-    wait_until(lambda: (volume.folder / "data.new" / "PG_VERSION").exists(), 30)
+    wait_until(lambda: (volume.folder / "data.new" / "PG_VERSION").exists())
     process.kill()
     process.communicate()
     assert not volume.data.exists()
@@ -135,8 +135,8 @@ def test_a_first_start_that_was_killed_leaves_nothing_that_looks_like_a_cluster(
 
 def test_a_stop_during_the_install_is_a_clean_one(volume: Volume) -> None:
     process = volume.start(*SERVE, password="secret")
-    wait_until((volume.data / "start.log").exists, 30)
-    wait_until(lambda: "ready" in (volume.data / "start.log").read_text(), 30)
+    wait_until((volume.data / "start.log").exists)
+    wait_until(lambda: "ready" in (volume.data / "start.log").read_text())
     said = stopped(process, STOPSIGNAL)
     assert process.returncode == 130, said
     assert not (volume.data / "postmaster.pid").exists()

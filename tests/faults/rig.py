@@ -65,7 +65,7 @@ class Rig:
         ]
 
     def begun(self, run: uuid.UUID, attempts: int = 1) -> None:
-        wait_until(lambda: len(self.notes("start", run)) >= attempts, 30.0)
+        wait_until(lambda: len(self.notes("start", run)) >= attempts)
 
     def open(self) -> None:
         (self.folder / "gate").touch()
@@ -76,7 +76,7 @@ class Rig:
 
     def completed(self, run: uuid.UUID, attempt: int = 1) -> None:
         """Its end is that attempt's, its commands came one after the other, nothing else was lost."""
-        wait_until(lambda: self.row(run).status == "completed", 40.0, what=str(self.log()))
+        wait_until(lambda: self.row(run).status == "completed", what=str(self.log()))
         row = self.row(run)
         assert (row.attempt, row.metadata["result"]) == (attempt, {"attempt": attempt})
         assert self.notes("doubled") == []

@@ -73,12 +73,12 @@ def test_a_full_queue_stops_neither_ticks_nor_owners_nor_executors(
             worker.says("leading")
             due_in(db, rig.schedule, 0)
             slots = "select count(*) from lenses.workflow_runs where trigger_mode = 'schedule'"
-            wait_until(lambda: db.value(slots) == 1, 20.0)
+            wait_until(lambda: db.value(slots) == 1)
             db.execute("call lenses.sp_dispatch_tick()")
             with rig.work("--lease", "1m") as process:
                 rig.open()
                 ended = "select count(*) from lenses.workflow_runs where status = 'completed'"
-                wait_until(lambda: db.value(ended) == 2, 20.0)
+                wait_until(lambda: db.value(ended) == 2)
                 assert process.stop() == 0 and is_quiet(process)
             assert worker.stop() == 0
             assert "failed" not in worker.output, worker.output

@@ -121,7 +121,7 @@ def test_a_run_that_is_lost_is_counted(db: Database, bench: Callable[..., Bench]
     args = ("runs", "work", "--once", "--lease", "1s", "--", "sleep", "600")
     with running(db.dsn, *args) as process:
         status = "select status from lenses.workflow_runs where id = %s"
-        wait_until(lambda: db.value(status, [run]) == "running", 20.0)
+        wait_until(lambda: db.value(status, [run]) == "running")
         db.execute("select lenses.fn_cancel_workflow_run(%s)", [run])
         assert process.ends(30) == 1
         assert "0 completed, 0 failed, 1 lost" in process.output

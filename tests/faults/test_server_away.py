@@ -61,7 +61,7 @@ def test_leader_and_spare_wait_while_the_database_is_read_only(
             first.says("read-only")
             second.says("read-only")
         due_in(db, schedule, 0)
-        wait_until(lambda: db.value("select count(*) from lenses.workflow_runs") == 1, 20.0)
+        wait_until(lambda: db.value("select count(*) from lenses.workflow_runs") == 1)
         for worker in (first, second):
             worker.says("the server is back")
             assert losses(worker) == 1 and is_quiet(worker), worker.output
@@ -152,7 +152,7 @@ def test_sessions_that_become_read_only_are_dropped(own_server: TestServer, tmp_
 
 def stop_at_once(server: TestServer) -> None:
     os.kill(int((server.folder / "data" / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
-    wait_until(lambda: not server.is_alive, 30.0)
+    wait_until(lambda: not server.is_alive)
 
 
 def test_an_immediate_shutdown_within_the_lease(own_server: TestServer, tmp_path: Path) -> None:

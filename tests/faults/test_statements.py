@@ -144,7 +144,7 @@ def test_an_answer_that_is_lost_on_its_way(rig: Rig, statement: str) -> None:
             rig.begun(run)
         proxy.swallow(f"{statement}(")
         rig.open() if "complete" in statement else None
-        wait_until(lambda: proxy.swallowed or "heartbeat" in statement, 30.0)
+        wait_until(lambda: proxy.swallowed or "heartbeat" in statement)
         rig.begun(run)
         rig.open()
         rig.completed(run)
@@ -159,7 +159,7 @@ def test_a_failure_whose_answer_is_lost_is_told_once(rig: Rig) -> None:
         proxy.swallow("fn_fail_workflow_run(")
         args = ("runs", "work", "--poll", "200ms", "--", "sh", "-c", "echo no >&2; exit 7")
         with running(proxy.dsn, *args) as process:
-            wait_until(lambda: rig.row(run).status == "failed", 30.0)
+            wait_until(lambda: rig.row(run).status == "failed")
             wait_until(lambda: process.output.count("failed: exit code 7") == 4)
             assert process.stop() == 0
             assert "0 completed, 4 failed\n" in process.output
@@ -174,7 +174,7 @@ def test_sessions_that_end_again_and_again(db: Database, rig: Rig) -> None:
     with rig.work("--concurrency", "3", "--lease", "30s", seconds=0.2) as process:
         for _ in range(12):
             end_sessions(db)  # in whatever it is, its first words included
-            wait_until(lambda: db.value(WORKING) or all(map(is_done, runs)), 40.0)
+            wait_until(lambda: db.value(WORKING) or all(map(is_done, runs)))
             assert process.popen.poll() is None, process.output
         for run in runs:
             rig.completed(run)

@@ -137,14 +137,14 @@ def test_ticks_at_once_make_each_run_once(db: Database, gateway: Gateway) -> Non
 
     def tick() -> None:
         with db.another() as other:
-            together.wait(timeout=20)
+            together.wait(timeout=120)
             made.append(other.value(TICK, [NOON]))
 
     threads = [threading.Thread(target=tick) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=120)
     made.append(db.value(TICK, [NOON]))
     assert sum(made) == 40
     assert len(runs(db)) == 40

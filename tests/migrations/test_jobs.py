@@ -75,34 +75,29 @@ def test_registered_exactly_once(lf: Database) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("damage", "named"),
-    [
-        ("select cron.unschedule(jobid) from cron.job", "not registered"),
-        ("update cron.job set schedule = '0 0 1 1 *'", "schedule is 0 0 1 1 *"),
-        ("update cron.job set command = 'select 1'", "command is select 1"),
-        ("update cron.job set active = false", "not active"),
-        (
-            "update cron.job set username = 'gone'",
-            "its owner gone cannot run it: there is no such role",
-        ),
-        ("update cron.job set database = 'gone'", "left over from database gone"),
-        (
-            "insert into cron.job (schedule, command, nodename, nodeport, database, username, jobname) "
-            "select schedule, command, nodename, nodeport, database, 'sam', jobname from cron.job",
-            "registered 2 times",
-        ),
-    ],
-)
-def test_what_is_off_is_seen_and_mended(lf: Database, damage: str, named: str) -> None:
+# what is done → what verify must name
+DAMAGES = {
+    "select cron.unschedule(jobid) from cron.job": "not registered",
+    "update cron.job set schedule = '0 0 1 1 *'": "schedule is 0 0 1 1 *",
+    "update cron.job set command = 'select 1'": "command is select 1",
+    "update cron.job set active = false": "not active",
+    "update cron.job set username = 'gone'": "its owner gone cannot run it: there is no such role",
+    "update cron.job set database = 'gone'": "left over from database gone",
+    "insert into cron.job (schedule, command, nodename, nodeport, database, username, jobname) "
+    "select schedule, command, nodename, nodeport, database, 'sam', jobname from cron.job":
+        "registered 2 times",
+}  # fmt: skip
+
+
+def test_what_is_off_is_seen_and_mended(lf: Database) -> None:
     succeeded(lf_sql("install", dsn=lf.dsn))
-    lf.execute(damage)
-    run = lf_sql("verify", dsn=lf.dsn)
-    assert run.returncode == 1
-    assert named in run.stdout
-    succeeded(lf_sql("install", dsn=lf.dsn))
-    succeeded(lf_sql("verify", dsn=lf.dsn))
-    assert main_job(lf) == GOOD
+    for damage, named in DAMAGES.items():
+        lf.execute(damage)
+        run = lf_sql("verify", dsn=lf.dsn)
+        assert (run.returncode, named in run.stdout) == (1, True), f"{damage}\n{run.stdout}"
+        succeeded(lf_sql("install", dsn=lf.dsn))
+        succeeded(lf_sql("verify", dsn=lf.dsn))
+        assert main_job(lf) == GOOD, damage
 
 
 def test_another_databases_job_of_the_same_name_stays(lf: Database) -> None:

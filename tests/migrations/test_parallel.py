@@ -46,7 +46,7 @@ def test_processes_with_an_offset(empty_db: Database) -> None:
         runs += [start("install", dsn=empty_db.dsn) for _ in range(2)]
         wait_until(lambda: waiting(empty_db) == 3, what="all three wait")
         assert empty_db.value("select to_regnamespace('lf_sql')") is None
-    said = [run.communicate(timeout=60) for run in runs]
+    said = [run.communicate(timeout=120) for run in runs]
     assert [run.returncode for run in runs] == [0, 0, 0], said
     assert sorted("nothing to do" in out for out, _ in said) == [False, True, True]
     assert_complete(empty_db)
@@ -85,7 +85,7 @@ def test_no_statement_waits_in_front_of_the_users(db: Database) -> None:
                 ),
                 what="the installer waits for the table",
             )
-        out, err = run.communicate(timeout=60)
+        out, err = run.communicate(timeout=120)
     assert run.returncode == 0, err
     assert "mended" in out
     assert_complete(db)

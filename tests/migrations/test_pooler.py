@@ -34,7 +34,7 @@ def test_every_command_of_the_installer(pooled: str) -> None:
 
 def test_four_at_once(pooled: str, empty_db: Database) -> None:
     runs = [start("install", dsn=pooled) for _ in range(4)]
-    said = [run.communicate(timeout=60) for run in runs]
+    said = [run.communicate(timeout=120) for run in runs]
     assert [run.returncode for run in runs] == [0] * 4, said
     assert sum("installed in" in out for out, _ in said) == 1
     versions = empty_db.column("select version from lf_sql.migrations order by 1")

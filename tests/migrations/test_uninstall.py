@@ -81,7 +81,7 @@ def test_it_waits_for_a_running_tick(db: Database, state: State) -> None:
             assert run.stderr.readline() == "a tick is running: waiting for it to end\n"
             assert db.value("select to_regnamespace('lenses')") is not None
         thread.join(30)
-        _, err = run.communicate(timeout=60)
+        _, err = run.communicate(timeout=120)
     assert run.returncode == 0, err
     assert db.value("select to_regnamespace('lenses')") is None
     name = db.dbname

@@ -47,7 +47,7 @@ def test_an_install_killed_behind_the_pooler_leaves_no_lock(port: int, empty_db:
     with pytest.raises(subprocess.TimeoutExpired):
         run.wait(0.4)
     run.kill()
-    run.communicate(timeout=10)
+    run.communicate(timeout=120)
     cli.succeeded(cli.process("install", "--wait", "20", dsn=dsn))
 
 

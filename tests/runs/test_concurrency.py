@@ -251,5 +251,5 @@ def test_a_dead_session_blocks_its_schedule_no_longer_than_its_lease(
     world.claim("dying", lease=timedelta(milliseconds=400), db=dying)
     world.db.execute("select pg_terminate_backend(%s)", [dying.info.backend_pid])
     assert world.claimed("alive") == []
-    wait_until(lambda: world.claimed("alive") == [run], timeout=5)
+    wait_until(lambda: world.claimed("alive") == [run])
     dying.close()

@@ -90,8 +90,12 @@ def as_user(
         yield conn
 
 
+# Seconds: what is not a fact by then will not become one, however loaded the machine is.
+PATIENCE = 60.0
+
+
 def wait_until(
-    fact: Callable[[], T], timeout: float = 10.0, interval: float = 0.05, what: str = ""
+    fact: Callable[[], T], timeout: float = PATIENCE, interval: float = 0.05, what: str = ""
 ) -> T:
     """Poll until `fact()` is true, and return it; an AssertionError after `timeout` seconds."""
     give_up = time.monotonic() + timeout

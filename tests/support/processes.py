@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from tests.support.database import wait_until
+from tests.support.database import PATIENCE, wait_until
 
 
 class Process:
@@ -43,7 +43,7 @@ class Process:
         for line in self.popen.stdout:
             self._lines.append(line)
 
-    def says(self, text: str, timeout: float = 15.0) -> None:
+    def says(self, text: str, timeout: float = PATIENCE) -> None:
         """Wait until its output has `text`."""
         wait_until(
             lambda: text in self.output or self.popen.poll() is not None,
@@ -55,7 +55,7 @@ class Process:
     def signal(self, number: signal.Signals) -> None:
         self.popen.send_signal(number)
 
-    def ends(self, timeout: float = 15.0) -> int:
+    def ends(self, timeout: float = PATIENCE) -> int:
         """Its exit code."""
         code = self.popen.wait(timeout)
         self._reader.join(5)

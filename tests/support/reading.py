@@ -120,7 +120,7 @@ def pages(dsn: str, user: str, ids: Mapping[str, str]) -> Iterator[tuple[str, in
     with running(dsn, "console", "--as", user, "--port", "0") as process:
         process.says("token=")
         link = urlsplit(next(word for word in process.output.split() if "token=" in word))
-        door = http.client.HTTPConnection(link.netloc, timeout=30)
+        door = http.client.HTTPConnection(link.netloc, timeout=120)
         door.request("GET", f"/?{link.query}")
         answer = door.getresponse()
         answer.read()

@@ -78,7 +78,7 @@ def standby_of(primary: TestServer) -> Iterator[str]:
         )
         dsn = f"host={folder} port=5432 dbname=postgres user=postgres"
         try:
-            wait_until(lambda: _answers(dsn) or process.poll() is not None, 20.0)
+            wait_until(lambda: _answers(dsn) or process.poll() is not None)
             yield dsn
         finally:
             process.terminate()

@@ -71,13 +71,14 @@ def working(place: Plant, minute: list[int]) -> Iterator[list[str]]:
             thread.join(60)
 
 
-def test_twenty_upgrades_beside_ticks_and_claims() -> None:
+@pytest.mark.parametrize("upgrades", [4, pytest.param(20, marks=pytest.mark.slow)])
+def test_upgrades_beside_ticks_and_claims(upgrades: int) -> None:
     """No deadlock on either side, and each minute that was played has all its runs."""
     with plant() as place:
         place.fill(100)
         minute = [0]
         with place.connect() as looker, working(place, minute) as errors:
-            for number in range(20):
+            for number in range(upgrades):
                 with product_db.connect(place.server.dsn()) as conn, ThreadPoolExecutor(1) as pool:
                     upgrade = pool.submit(apply.install, conn, later(number))
                     while not upgrade.done():
@@ -93,7 +94,7 @@ def test_twenty_upgrades_beside_ticks_and_claims() -> None:
         assert found == {place.at(n): place.count for n in range(minute[0] + 1)}
         assert place.violations() == []
         with product_db.connect(place.server.dsn()) as conn:
-            assert verify.verify(conn, later(19)).findings == []
+            assert verify.verify(conn, later(upgrades - 1)).findings == []
 
 
 def played(conn: Database, place: Plant, minute: int) -> bool:
@@ -179,7 +180,7 @@ def test_behind_a_reader_it_names_him_and_lets_others_by(db: Database) -> None:
                 "select count(*) from pg_stat_activity where application_name = 'lf-sql install' "
                 "and datname = current_database() and wait_event_type = 'Lock'"
             )
-            wait_until(lambda: db.value(waits) == 1, 60)
+            wait_until(lambda: db.value(waits) == 1)
             # Under the shortest patience of the deadlock check, so that it is the installer who gives way.
             other.execute("set deadlock_timeout = '10s'; set lock_timeout = '5s'")
             assert other.value("select count(*) from lenses.workflows") == 0

@@ -2,6 +2,8 @@
 -- 50 seconds are over (the next tick goes on). Invoker and without a SET clause, since it commits, so it runs under
 -- whatever search_path its caller's database has: every name, type and operator is qualified (also the hidden ones:
 -- no nullif, no in, no like), and all work is done in pinned functions.
+-- What keeps only the tick's own row does not wait for the disk: a crash may lose the last ticks that had nothing to
+-- do, never a run.
 create or replace procedure lenses.sp_dispatch_tick()
 language plpgsql
 as $$
@@ -16,6 +18,7 @@ begin
   if v_driver operator(pg_catalog.=) ''::pg_catalog.text then
     v_driver := 'pg_cron'::pg_catalog.text;
   end if;
+  perform pg_catalog.set_config('synchronous_commit', 'off', true);
   v_tick_id := lenses.fn_tick_begin(v_driver);
   commit;
   while v_tick_id is not null loop
@@ -26,6 +29,9 @@ begin
         v_is_more := false;
         v_note := pg_catalog.concat(sqlstate, ': '::pg_catalog.text, sqlerrm);
     end;
+    if not v_is_more then
+      perform pg_catalog.set_config('synchronous_commit', 'off', true);
+    end if;
     commit;
     exit when not v_is_more;
     if pg_catalog.clock_timestamp() operator(pg_catalog.>=) v_stop_at then
@@ -34,6 +40,7 @@ begin
     end if;
   end loop;
   if v_tick_id is not null then
+    perform pg_catalog.set_config('synchronous_commit', 'off', true);
     perform lenses.fn_tick_end(v_tick_id, v_note);
     commit;
   end if;
