@@ -143,9 +143,9 @@ def window(chromium: Browser, console: Console, output: Path) -> Iterator[Window
         assert window.troubles == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def scene(state: State, chromium: Browser, output: Path) -> Iterator[tuple[Console, Window]]:
-    """A tenant with a day behind him, his console and a browser on it, for a whole module."""
+    """A tenant with a day behind him, his console and a browser on it, for all who look at them."""
     name = state.fresh(installed=True)
     with connect(state.server.dsn(name)) as db:
         owner = make_tenant(db, "ann")

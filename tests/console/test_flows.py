@@ -114,7 +114,10 @@ def test_runs_are_found_and_one_is_retried(scene: Scene) -> None:
 
 def test_many_are_decided_with_one_note(scene: Scene) -> None:
     console, window = scene
-    page = window.open("/approvals")
+    approved = console.db.value(
+        "select id from lenses.workflow_schedules where name = 'approve-me'"
+    )
+    page = window.open(f"/approvals?schedule={approved}")
     rows = page.locator(".picks li")
     total = rows.count()
     assert total >= 3
@@ -130,7 +133,10 @@ def test_many_are_decided_with_one_note(scene: Scene) -> None:
     expect(rows.nth(0).locator(".outcome")).to_contain_text("approved")
     expect(rows.nth(1).locator(".outcome")).to_contain_text("quarter end")
     decided = console.db.rows(
-        "select approval_status, note from agents.team_runs where approval_status <> 'pending'"
+        "select t.approval_status, t.note from agents.team_runs as t "
+        "join lenses.workflow_runs as r on r.id = t.workflow_run_id "
+        "join lenses.workflow_schedules as s on s.id = r.schedule_id "
+        "where t.approval_status <> 'pending' and s.name = 'approve-me'"
     )
     assert [tuple(row) for row in decided] == [("approved", "quarter end")] * 2
     window.settle()
