@@ -32,8 +32,8 @@ lint: $(VENV)/.test ## ruff, mypy, sqlfluff, squawk, pgspot, hadolint, shellchec
 	@$(BIN)/shellcheck .ci/run docker/entrypoint.sh tests/support/*.sh
 
 lint-supabase: $(VENV)/.test ## Supabase's own linter, over a database like Supabase's
-	@bash tests/support/npm-install.sh $(VENV)/supabase tests/supabase/package.json
-	@$(BIN)/python -m tests.supabase.lint
+	@bash tests/support/npm-install.sh $(VENV)/supabase tests/support/supabase/package.json
+	@$(BIN)/python -m tests.support.supabase.lint
 
 format: $(VENV)/.test ## ruff's fixes and format
 	@$(BIN)/ruff check --fix installer tests
@@ -78,6 +78,6 @@ $(VENV)/.test: pyproject.toml $(VENV)/.venv
 	@bash tests/support/pip-install.sh $(BIN) dev
 	@touch $@
 
-$(VENV)/.npm: tests/rpc_clients/package.json $(VENV)/.test
+$(VENV)/.npm: tests/surface/package.json $(VENV)/.test
 	@bash tests/support/npm-install.sh $(VENV)/node $<
 	@touch $@

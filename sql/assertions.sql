@@ -1,9 +1,9 @@
 -- The last word of an install: raises, and so rolls everything back, where the catalogue breaks a
--- rule of the house. A rule is one SELECT of its offenders.
+-- rule of this project. A rule is one SELECT of its offenders.
 
 do $$
 declare
-  v_rooms constant text[] := array['lf_sql', 'lensers', 'lenses', 'agents', 'automation'];
+  v_schemas constant text[] := array['lf_sql', 'lensers', 'lenses', 'agents', 'automation'];
   v_audit constant text[] := array[
     'lenses.workflow_run_events', 'agents.agent_run_events', 'agents.action_logs', 'agents.approval_attempts'
   ];
@@ -24,7 +24,7 @@ begin
       select c.*, n.nspname || '.' || c.relname as name
       from pg_catalog.pg_class as c
       join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
-      where n.nspname = any(v_rooms)
+      where n.nspname = any(v_schemas)
     ),
 
     triggers as (
@@ -117,7 +117,7 @@ begin
       select r.rolname || ' may create in', n.nspname
       from pg_catalog.pg_namespace as n
       join clients as r on pg_catalog.has_schema_privilege(r.oid, n.oid, 'create')
-      where n.nspname = any(v_rooms)
+      where n.nspname = any(v_schemas)
     )
 
     select w.rule, pg_catalog.string_agg(w.offender, ', ' order by w.offender)

@@ -3,7 +3,7 @@
 
 do $$
 declare
-  v_rooms constant text[] := array['lf_sql', 'lensers', 'lenses', 'agents', 'automation'];
+  v_schemas constant text[] := array['lf_sql', 'lensers', 'lenses', 'agents', 'automation'];
   v_commands text[];
   v_command text;
 begin
@@ -14,7 +14,7 @@ begin
       select distinct case a.grantee when 0 then 'public' else pg_catalog.quote_ident(a.grantee::pg_catalog.regrole::text) end as grantee
       from pg_catalog.aclexplode(n.nspacl) as a where a.grantee <> n.nspowner
     ) as w
-    where n.nspname = any(v_rooms)
+    where n.nspname = any(v_schemas)
     union all
     select pg_catalog.format(
       'revoke all on %s %s from %s cascade',
@@ -32,7 +32,7 @@ begin
       ) as a
       where a.grantee <> c.relowner
     ) as w
-    where c.relnamespace in (select n.oid from pg_catalog.pg_namespace as n where n.nspname = any(v_rooms))
+    where c.relnamespace in (select n.oid from pg_catalog.pg_namespace as n where n.nspname = any(v_schemas))
       and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f')
     union all
     select pg_catalog.format('revoke all on routine %s from %s cascade', p.oid::pg_catalog.regprocedure, w.grantee)
@@ -43,7 +43,7 @@ begin
       from pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))) as a
       where a.grantee <> p.proowner
     ) as w
-    where n.nspname = any(v_rooms)
+    where n.nspname = any(v_schemas)
       or (
         n.nspname = 'public'
         and p.proname in (select s.object_name from lf_sql.sources as s where s.kind = 'function' and s.schema_name = 'public')
@@ -170,8 +170,9 @@ grant execute on function
   lenses.fn_health(jsonb, boolean),
   lenses.fn_metrics(),
   lenses.fn_next_wake(integer),
-  lenses.fn_worker_heartbeat(text, text, integer, boolean, text),
-  lenses.fn_worker_goodbye(text)
+  lenses.fn_remove_worker(text),
+  lenses.fn_worker_goodbye(text),
+  lenses.fn_worker_heartbeat(text, text, integer, boolean, text)
 to service_role;
 grant execute on function public.fn_schedule_health() to authenticated;
 

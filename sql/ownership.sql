@@ -4,7 +4,7 @@
 
 do $$
 declare
-  v_rooms constant text[] := array['lf_sql', 'lensers', 'lenses', 'agents', 'automation'];
+  v_schemas constant text[] := array['lf_sql', 'lensers', 'lenses', 'agents', 'automation'];
   v_owner constant text := 'lf_sql_owner';
   v_engine constant text := 'lf_sql_engine';
   v_lends constant boolean := 'lf_sql_owner' <> current_user and not (
@@ -12,25 +12,25 @@ declare
   );
   v_lent text[] := '{}';
   v_commands text[];
-  v_room text;
+  v_schema text;
   v_command text;
 begin
-  for v_room in
+  for v_schema in
     select n.nspname from pg_catalog.pg_namespace as n
-    where n.nspname = any(v_rooms) and n.nspowner <> v_owner::pg_catalog.regrole
+    where n.nspname = any(v_schemas) and n.nspowner <> v_owner::pg_catalog.regrole
   loop
-    execute pg_catalog.format('alter schema %I owner to %I', v_room, v_owner);
+    execute pg_catalog.format('alter schema %I owner to %I', v_schema, v_owner);
   end loop;
 
   if v_lends then
-    foreach v_room in array v_rooms || 'public'::text loop
-      if not pg_catalog.has_schema_privilege(v_engine, v_room, 'create') then
-        execute pg_catalog.format('grant create on schema %I to %I', v_room, v_engine);
-        v_lent := v_lent || pg_catalog.format('revoke create on schema %I from %I', v_room, v_engine);
+    foreach v_schema in array v_schemas || 'public'::text loop
+      if not pg_catalog.has_schema_privilege(v_engine, v_schema, 'create') then
+        execute pg_catalog.format('grant create on schema %I to %I', v_schema, v_engine);
+        v_lent := v_lent || pg_catalog.format('revoke create on schema %I from %I', v_schema, v_engine);
       end if;
-      if not pg_catalog.has_schema_privilege(v_owner, v_room, 'create') then
-        execute pg_catalog.format('grant create on schema %I to %I', v_room, v_owner);
-        v_lent := v_lent || pg_catalog.format('revoke create on schema %I from %I', v_room, v_owner);
+      if not pg_catalog.has_schema_privilege(v_owner, v_schema, 'create') then
+        execute pg_catalog.format('grant create on schema %I to %I', v_schema, v_owner);
+        v_lent := v_lent || pg_catalog.format('revoke create on schema %I from %I', v_schema, v_owner);
       end if;
     end loop;
   end if;
@@ -41,7 +41,7 @@ begin
     from pg_catalog.pg_class as c
     join (values ('r', 'table'), ('p', 'table'), ('v', 'view'), ('m', 'materialized view'), ('S', 'sequence')) as kind (relkind, word)
       on kind.relkind = c.relkind::text
-    where c.relnamespace in (select n.oid from pg_catalog.pg_namespace as n where n.nspname = any(v_rooms))
+    where c.relnamespace in (select n.oid from pg_catalog.pg_namespace as n where n.nspname = any(v_schemas))
       and c.relowner <> v_owner::pg_catalog.regrole
       and not exists (
         select 1 from pg_catalog.pg_depend as d
@@ -52,7 +52,7 @@ begin
     select pg_catalog.format('alter type %s owner to %I', t.oid::pg_catalog.regtype, v_owner)
     from pg_catalog.pg_type as t
     left join pg_catalog.pg_class as c on c.oid = t.typrelid
-    where t.typnamespace in (select n.oid from pg_catalog.pg_namespace as n where n.nspname = any(v_rooms))
+    where t.typnamespace in (select n.oid from pg_catalog.pg_namespace as n where n.nspname = any(v_schemas))
       and t.typowner <> v_owner::pg_catalog.regrole
       and (t.typtype in ('d', 'e', 'r') or (t.typtype = 'c' and c.relkind = 'c'))
     union all
@@ -64,7 +64,7 @@ begin
     cross join lateral (
       select case when s.owned_by = 'engine' then v_engine else v_owner end as owner_name
     ) as w
-    where (n.nspname = any(v_rooms) or (n.nspname = 'public' and s.object_name is not null))
+    where (n.nspname = any(v_schemas) or (n.nspname = 'public' and s.object_name is not null))
       and p.proowner <> w.owner_name::pg_catalog.regrole
   );
   foreach v_command in array v_commands loop

@@ -8,24 +8,29 @@ from pathlib import Path
 import pytest
 
 from tests.support.database import Database, Tenant, connect, make_tenant
-from tests.support.houses import (  # noqa: F401
+from tests.support.fixtures import (  # noqa: F401
     _populated,
     _weakly_populated,
-    house,
-    rooms,
+    own_two_tenants,
     setup,
     setups,
+    two_tenants,
     weak,
-    weak_rooms,
+    weak_two_tenants,
 )
 from tests.support.pgtap import TapFile
 from tests.support.server import TestServer
 from tests.support.state import State, close_state, state_of
 from tests.support.without_cron import (  # noqa: F401
-    pytest_collection_modifyitems,
+    leave_out,
     pytest_terminal_summary,
     pytest_testnodedown,
 )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_out(config, items)
+    items.sort(key=lambda item: item.get_closest_marker("clock") is None)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

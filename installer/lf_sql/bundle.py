@@ -21,7 +21,7 @@ OWN_SCHEMAS = (
     "lenses",
     "agents",
     "automation",
-)  # the rooms; `public` is shared
+)  # ours alone; `public` is shared
 LAYERS = {"functions": "function", "views": "view", "triggers": "trigger", "policies": "policy"}
 
 _MIGRATION = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lf_sql.definition import canonical
+from lf_sql.canonical import canonical
 
 Key = tuple[str, str]  # kind, identity
 Facts = Mapping[str, Any]

@@ -120,7 +120,7 @@ def _drop(conn: Connection) -> int:
     ).fetchall()
     for row in rows:
         conn.execute(f"drop routine {row['signature']}".encode())
-    # cascade within our own rooms: that nothing else depends on them was asked before
+    # cascade within our own schemas: that nothing else depends on them was asked before
     names = sql.SQL(", ").join(map(sql.Identifier, SCHEMAS))
     conn.execute(sql.SQL("drop schema if exists {} cascade").format(names))
     return len(rows)

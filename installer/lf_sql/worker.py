@@ -261,7 +261,7 @@ class Worker:
     def _goodbye(self, conn: Connection) -> None:
         self._purge.stop()
         try:
-            conn.execute("select lenses.fn_worker_goodbye(%s)", [self.id])
+            conn.execute("select lenses.fn_remove_worker(%s)", [self.id])
         except psycopg.Error as error:  # its heartbeat grows old instead
             self._say(f"no goodbye: {words(error)}")
         self._say("stopped")

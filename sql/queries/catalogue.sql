@@ -3,7 +3,7 @@
 -- views, defaults) stand under keys that end with `_def`: another major version may print them differently.
 -- Conditions of triggers and constraints stand without parentheses: a dump nests them less than what was written.
 -- Wants search_path = pg_catalog, so that names come out qualified.
-with rooms as (
+with our_schemas as (
   select n.oid, n.nspname, n.nspowner, n.nspacl
   from pg_namespace as n
   where n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')
@@ -12,7 +12,7 @@ with rooms as (
 relations as (
   select c.*, r.nspname
   from pg_class as c
-  inner join rooms as r on r.oid = c.relnamespace
+  inner join our_schemas as r on r.oid = c.relnamespace
   where c.relkind in ('r', 'p', 'v', 'm', 'S', 'f') and not c.relispartition
 )
 
@@ -33,7 +33,7 @@ select
       where a.grantee <> r.nspowner
     )
   ) as facts
-from rooms as r
+from our_schemas as r
 
 union all
 
@@ -71,7 +71,7 @@ from pg_proc as p
 inner join pg_namespace as n on n.oid = p.pronamespace
 left join lf_sql.sources as s
   on s.kind = 'function' and s.schema_name = n.nspname and s.object_name = p.proname
-where p.pronamespace in (select r.oid from rooms as r) or (n.nspname = 'public' and s.object_name is not null)
+where p.pronamespace in (select r.oid from our_schemas as r) or (n.nspname = 'public' and s.object_name is not null)
 
 union all
 
@@ -211,7 +211,7 @@ select
     'base', case when t.typtype = 'd' then format_type(t.typbasetype, t.typtypmod) end
   )
 from pg_type as t
-inner join rooms as r on r.oid = t.typnamespace
+inner join our_schemas as r on r.oid = t.typnamespace
 left join pg_class as c on c.oid = t.typrelid
 where t.typtype in ('d', 'e', 'r') or (t.typtype = 'c' and c.relkind = 'c')
 

@@ -28,7 +28,7 @@ strangers as (
     )
 ),
 
-rooms as (
+our_schemas as (
   select
     n.oid,
     n.nspname,
@@ -44,7 +44,7 @@ relations as (
     c.relowner,
     r.nspname || '.' || c.relname as name
   from pg_catalog.pg_class as c
-  inner join rooms as r on c.relnamespace = r.oid
+  inner join our_schemas as r on c.relnamespace = r.oid
   where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S', 'c')
 )
 
@@ -60,7 +60,7 @@ from (
     'belongs to ' || s.rolname as why,
     s.rolname::text as owner,
     pg_catalog.format('drop schema %I cascade', r.nspname) as remedy
-  from rooms as r
+  from our_schemas as r
   inner join strangers as s on r.nspowner = s.oid
 
   union all
@@ -102,7 +102,7 @@ from (
   from pg_catalog.pg_proc as p
   inner join pg_catalog.pg_namespace as n on p.pronamespace = n.oid
   inner join strangers as s on p.proowner = s.oid
-  where n.oid in (select r.oid from rooms as r)
+  where n.oid in (select r.oid from our_schemas as r)
     or n.nspname = 'public' and p.proname = any(@names@::name[])
 
   union all
@@ -114,7 +114,7 @@ from (
     s.rolname::text,
     pg_catalog.format('drop type %s', t.oid::pg_catalog.regtype)
   from pg_catalog.pg_type as t
-  inner join rooms as r on t.typnamespace = r.oid
+  inner join our_schemas as r on t.typnamespace = r.oid
   inner join strangers as s on t.typowner = s.oid
   where t.typrelid = 0 and t.typelem = 0
 

@@ -8,63 +8,67 @@ import psycopg
 import pytest
 
 from tests.approvals.test_whose import DEMANDS, GATED, NEEDS, as_operator
-from tests.rpc.callers import acting
-from tests.runs.world import FREE, World
+from tests.support.callers import acting
+from tests.support.run_scenario import FREE, RunScenario
 
 
 @pytest.mark.parametrize("policy", [NEEDS, GATED], ids=["required", "gated"])
-def test_a_schedule_that_demands_stays_with_its_workflow(policy: dict, world: World) -> None:
+def test_a_schedule_that_demands_stays_with_its_workflow(
+    policy: dict, scenario: RunScenario
+) -> None:
     """Moved away, it would free the runs that go past the schedules; moved back, nobody would see."""
     schedule, elsewhere = (
-        world.make_schedule(approval_policy=policy),
-        world.make_workflow(title="x"),
+        scenario.make_schedule(approval_policy=policy),
+        scenario.make_workflow(title="x"),
     )
     move = "update lenses.workflow_schedules set workflow_id = %s where id = %s"
-    with world.refused("42501", "only its owner"):
-        as_operator(world, move, elsewhere, schedule)
-    world.db.execute(move, [elsewhere, schedule])
+    with scenario.refused("42501", "only its owner"):
+        as_operator(scenario, move, elsewhere, schedule)
+    scenario.db.execute(move, [elsewhere, schedule])
 
 
-def test_a_schedule_that_demands_nothing_may_be_moved(world: World) -> None:
-    schedule, elsewhere = world.make_schedule(), world.make_workflow(title="x")
+def test_a_schedule_that_demands_nothing_may_be_moved(scenario: RunScenario) -> None:
+    schedule, elsewhere = scenario.make_schedule(), scenario.make_workflow(title="x")
     move = "update lenses.workflow_schedules set workflow_id = %s where id = %s"
-    as_operator(world, move, elsewhere, schedule)
+    as_operator(scenario, move, elsewhere, schedule)
     where = "select workflow_id from lenses.workflow_schedules where id = %s"
-    assert world.db.value(where, [schedule]) == elsewhere
+    assert scenario.db.value(where, [schedule]) == elsewhere
 
 
 @pytest.mark.parametrize("demand", DEMANDS)
-def test_a_workflow_that_demands_is_deleted_by_its_owner_alone(demand: str, world: World) -> None:
-    DEMANDS[demand](world, NEEDS)
+def test_a_workflow_that_demands_is_deleted_by_its_owner_alone(
+    demand: str, scenario: RunScenario
+) -> None:
+    DEMANDS[demand](scenario, NEEDS)
     delete = "update lenses.workflows set status = 'deleted' where id = %s"
-    with world.refused("42501", "only its owner"):
-        as_operator(world, delete, world.workflow)
-    with acting(world.db, world.tenant, "authenticated") as conn:
-        conn.execute("select public.fn_set_workflow_status(%s, 'deleted')", [world.workflow])
+    with scenario.refused("42501", "only its owner"):
+        as_operator(scenario, delete, scenario.workflow)
+    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+        conn.execute("select public.fn_set_workflow_status(%s, 'deleted')", [scenario.workflow])
     status = "select status from lenses.workflows where id = %s"
-    assert world.db.value(status, [world.workflow]) == "deleted"
+    assert scenario.db.value(status, [scenario.workflow]) == "deleted"
 
 
-def test_a_workflow_that_demands_nothing_is_deleted_by_operators_too(world: World) -> None:
-    world.make_schedule()
+def test_a_workflow_that_demands_nothing_is_deleted_by_operators_too(scenario: RunScenario) -> None:
+    scenario.make_schedule()
     as_operator(
-        world, "update lenses.workflows set status = 'deleted' where id = %s", world.workflow
+        scenario, "update lenses.workflows set status = 'deleted' where id = %s", scenario.workflow
     )
     count = "select count(*)::int from lenses.workflow_schedules where workflow_id = %s"
-    assert world.db.value(count, [world.workflow]) == 0
+    assert scenario.db.value(count, [scenario.workflow]) == 0
 
 
 @pytest.mark.parametrize("status", ["approved", "not_required", "pending"])
-def test_no_approval_before_its_run(status: str, world: World) -> None:
+def test_no_approval_before_its_run(status: str, scenario: RunScenario) -> None:
     """One statement inserts both, the approval first: the guard has no run to look at."""
-    world.make_schedule(approval_policy=NEEDS)
+    scenario.make_schedule(approval_policy=NEEDS)
     run = uuid4()
-    with world.refused("23503", "there is no workflow run"):
+    with scenario.refused("23503", "there is no workflow run"):
         as_operator(
-            world,
+            scenario,
             "with a as (insert into agents.team_runs (lenser_id, workflow_run_id, approval_status) "
             "values (%s, %s, %s) returning workflow_run_id) "
             "insert into lenses.workflow_runs (id, workflow_id, policies) "
             "select a.workflow_run_id, %s, %s from a",
-            world.tenant.id, run, status, world.workflow, psycopg.types.json.Jsonb(FREE),
+            scenario.tenant.id, run, status, scenario.workflow, psycopg.types.json.Jsonb(FREE),
         )  # fmt: skip

@@ -11,61 +11,61 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from tests.dispatch.conftest import MONDAY
-from tests.rpc.callers import acting
-from tests.runs.world import World
+from tests.support.callers import acting
+from tests.support.run_scenario import RunScenario
+from tests.support.scenario import MONDAY
 
 NEEDS = {"approval_policy": {"requiresApproval": True, "expiresAfterMs": 60_000}}
 IN_FLIGHT = ("pending", "running")
 LEASE = "worker_id = 'w', lease_expires_at = now() + interval '1 minute'"
 
 
-def undecided(world: World, run: UUID) -> None:
+def undecided(scenario: RunScenario, run: UUID) -> None:
     """As it was made."""
 
 
-def rejected(world: World, run: UUID) -> None:
-    world.decide(run, "rejected")
+def rejected(scenario: RunScenario, run: UUID) -> None:
+    scenario.decide(run, "rejected")
 
 
-def approved(world: World, run: UUID) -> None:
-    world.decide(run)
+def approved(scenario: RunScenario, run: UUID) -> None:
+    scenario.decide(run)
 
 
-def timed_out(world: World, run: UUID) -> None:
-    world.db.execute("select lenses.fn_reap_runs(now() + interval '2 minutes')")
+def timed_out(scenario: RunScenario, run: UUID) -> None:
+    scenario.db.execute("select lenses.fn_reap_runs(now() + interval '2 minutes')")
 
 
-def cancelled(world: World, run: UUID) -> None:
-    world.cancel(run)
+def cancelled(scenario: RunScenario, run: UUID) -> None:
+    scenario.cancel(run)
 
 
-def changed_since(world: World, run: UUID) -> None:
-    world.decide(run)
-    world.db.execute(
+def changed_since(scenario: RunScenario, run: UUID) -> None:
+    scenario.decide(run)
+    scenario.db.execute(
         "update lenses.workflow_runs set context_inputs = '{\"other\": 1}' where id = %s", [run]
     )
 
 
-def asked_again_by_version(world: World, run: UUID) -> None:
-    world.decide(run)
-    world.db.execute(
+def asked_again_by_version(scenario: RunScenario, run: UUID) -> None:
+    scenario.decide(run)
+    scenario.db.execute(
         'update lenses.workflows set definition = \'{"nodes": [{"id": "new"}], "edges": []}\' '
         "where id = %s",
-        [world.workflow],
+        [scenario.workflow],
     )
-    world.db.execute("update lenses.workflow_runs set workflow_version = 2 where id = %s", [run])
+    scenario.db.execute("update lenses.workflow_runs set workflow_version = 2 where id = %s", [run])
 
 
-def without_team_run(world: World, run: UUID) -> None:
+def without_team_run(scenario: RunScenario, run: UUID) -> None:
     """What a superuser's DELETE leaves."""
-    world.decide(run)
-    world.db.execute("delete from agents.team_runs where workflow_run_id = %s", [run])
+    scenario.decide(run)
+    scenario.db.execute("delete from agents.team_runs where workflow_run_id = %s", [run])
 
 
 @dataclass(frozen=True)
 class State:
-    make: Callable[[World, UUID], None]
+    make: Callable[[RunScenario, UUID], None]
     may_start: bool = False
     is_over: bool = False
 
@@ -143,24 +143,24 @@ DOORS: dict[str, str] = {
 ROLES = ("service_role", "lf_sql_owner", "authenticated", "anon", "postgres", "replica")
 
 
-def knock(world: World, door: str, role: str, run: UUID) -> str | None:
+def knock(scenario: RunScenario, door: str, role: str, run: UUID) -> str | None:
     """The SQLSTATE of what the door answered; None: it did not raise."""
-    values = {"run": run, "workflow": world.workflow}
+    values = {"run": run, "workflow": scenario.workflow}
     try:
-        with world.db.transaction():
+        with scenario.db.transaction():
             if role == "replica":
-                world.db.execute("set local session_replication_role = replica")
-                world.db.execute(DOORS[door], values)
-                world.db.execute("set local session_replication_role = origin")
+                scenario.db.execute("set local session_replication_role = replica")
+                scenario.db.execute(DOORS[door], values)
+                scenario.db.execute("set local session_replication_role = origin")
             elif role == "postgres":
-                world.db.execute(DOORS[door], values)
+                scenario.db.execute(DOORS[door], values)
             else:
                 with acting(
-                    world.db, None if role != "lf_sql_owner" else world.tenant, role
+                    scenario.db, None if role != "lf_sql_owner" else scenario.tenant, role
                 ) as conn:
                     conn.execute(DOORS[door], values)
     except psycopg.Error as error:
-        world.db.execute("set local session_replication_role = origin")
+        scenario.db.execute("set local session_replication_role = origin")
         return error.sqlstate
     return None
 
@@ -173,17 +173,17 @@ def has_started(row: Any) -> bool:
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("decision", STATES)
-def test_exactly_the_approved_start(world: World, decision: str, role: str) -> None:
+def test_exactly_the_approved_start(scenario: RunScenario, decision: str, role: str) -> None:
     """One test a role and state, with all doors within; each door meets a run of its own."""
     cell = STATES[decision]
     for door in DOORS:
-        with world.db.transaction(force_rollback=True):
-            run = world.run(policies=NEEDS)
-            assert world.row(run).status == "pending_approval"
-            cell.make(world, run)
-            before = world.row(run)
-            knock(world, door, role, run)
-            after = world.row(run)
+        with scenario.db.transaction(force_rollback=True):
+            run = scenario.run(policies=NEEDS)
+            assert scenario.row(run).status == "pending_approval"
+            cell.make(scenario, run)
+            before = scenario.row(run)
+            knock(scenario, door, role, run)
+            after = scenario.row(run)
             where = f"{door}, {decision}, {role}: {before.status} to {after.status}"
             if cell.is_over:
                 assert after.status == before.status, where
@@ -191,7 +191,7 @@ def test_exactly_the_approved_start(world: World, decision: str, role: str) -> N
             elif not cell.may_start and decision != "decision_deleted":
                 assert after.status == "pending_approval", where
                 assert (after.started_at, after.attempt) == (None, 0), where
-                assert world.team_run(run).approval_status == "pending", where
+                assert scenario.team_run(run).approval_status == "pending", where
             elif decision == "decision_deleted":
                 assert after.status in ("pending", "pending_approval"), where
                 assert after.attempt == 0, where
@@ -202,26 +202,28 @@ def test_exactly_the_approved_start(world: World, decision: str, role: str) -> N
 
 @pytest.mark.parametrize("door", [door for door, query in DOORS.items() if "select" not in query])
 @pytest.mark.parametrize("role", ["service_role", "postgres", "replica"])
-def test_each_attempt_is_recorded_and_raises_nothing(world: World, door: str, role: str) -> None:
+def test_each_attempt_is_recorded_and_raises_nothing(
+    scenario: RunScenario, door: str, role: str
+) -> None:
     """An error would erase its own trace."""
-    run = world.run(policies=NEEDS)
+    run = scenario.run(policies=NEEDS)
     before, count = (
-        world.row(run),
+        scenario.row(run),
         "select attempts from agents.approval_attempts where run_id = %s",
     )
-    recorded = world.db.value(count, [run])
-    assert knock(world, door, role, run) is None
-    assert world.row(run) == before
-    assert world.db.value(count, [run]) > recorded
+    recorded = scenario.db.value(count, [run])
+    assert knock(scenario, door, role, run) is None
+    assert scenario.row(run) == before
+    assert scenario.db.value(count, [run]) > recorded
 
 
 @pytest.mark.parametrize("door", ["update to running", "claim", "merge", "upsert"])
-def test_the_approved_do_start(world: World, door: str) -> None:
+def test_the_approved_do_start(scenario: RunScenario, door: str) -> None:
     """The other half: what the matrix calls allowed is possible."""
-    run = world.run(policies=NEEDS)
-    approved(world, run)
-    assert knock(world, door, "service_role", run) is None
-    assert world.row(run).status == "running"
+    run = scenario.run(policies=NEEDS)
+    approved(scenario, run)
+    assert knock(scenario, door, "service_role", run) is None
+    assert scenario.row(run).status == "running"
 
 
 @pytest.mark.parametrize(
@@ -233,97 +235,97 @@ def test_the_approved_do_start(world: World, door: str) -> None:
         )
     ),
 )
-def test_an_inserted_run_waits(world: World, role: str, status: str | None) -> None:
+def test_an_inserted_run_waits(scenario: RunScenario, role: str, status: str | None) -> None:
     """INSERT as anything, by anyone: pending_approval, and the attempt is on record."""
-    columns = {"workflow_id": world.workflow, "policies": "{}", "started_at": MONDAY}
+    columns = {"workflow_id": scenario.workflow, "policies": "{}", "started_at": MONDAY}
     if status:
         columns |= {"status": status, "worker_id": "w", "lease_expires_at": MONDAY}
     names, marks = ", ".join(columns), ", ".join(["%s"] * len(columns))
     query = f"insert into lenses.workflow_runs ({names}) values ({marks}) returning id"
-    with world.db.transaction():
+    with scenario.db.transaction():
         if role == "replica":
-            world.db.execute("set local session_replication_role = replica")
+            scenario.db.execute("set local session_replication_role = replica")
         if role in ("service_role", "lf_sql_owner"):
-            with acting(world.db, world.tenant, role) as conn:
+            with acting(scenario.db, scenario.tenant, role) as conn:
                 run = conn.value(query, list(columns.values()))
         else:
-            run = world.db.value(query, list(columns.values()))
-        world.db.execute("set local session_replication_role = origin")
-    row = world.row(run)
+            run = scenario.db.value(query, list(columns.values()))
+        scenario.db.execute("set local session_replication_role = origin")
+    row = scenario.row(run)
     assert (row.status, row.started_at, row.worker_id) == ("pending_approval", None, None)
-    assert world.team_run(run).approval_status == "pending"
-    assert "approval_bypass_attempt" in world.team_events(run)
+    assert scenario.team_run(run).approval_status == "pending"
+    assert "approval_bypass_attempt" in scenario.team_events(run)
     if role == "replica":  # the counts of conditions are silent there
-        assert {row.invariant for row in world.violations()} == {"run_counts"}
-        world.db.execute("select lenses.fn_recount()")
+        assert {row.invariant for row in scenario.violations()} == {"run_counts"}
+        scenario.db.execute("select lenses.fn_recount()")
 
 
-def test_copy_is_no_way_in(world: World) -> None:
-    with world.db.cursor().copy(
+def test_copy_is_no_way_in(scenario: RunScenario) -> None:
+    with scenario.db.cursor().copy(
         "copy lenses.workflow_runs (workflow_id, policies, status) from stdin"
     ) as copy:
-        copy.write_row([str(world.workflow), "{}", "pending"])
-    row = world.db.row("select * from lenses.workflow_runs")
+        copy.write_row([str(scenario.workflow), "{}", "pending"])
+    row = scenario.db.row("select * from lenses.workflow_runs")
     assert row.status == "pending_approval"
-    assert world.team_run(row.id).approval_status == "pending"
+    assert scenario.team_run(row.id).approval_status == "pending"
 
 
 @pytest.mark.parametrize("gate", ["own", "schedule", "assignment"])
-def test_a_gate_holds_a_run_whose_policy_asks_for_nothing(world: World, gate: str) -> None:
-    workflow = world.make_workflow(
+def test_a_gate_holds_a_run_whose_policy_asks_for_nothing(scenario: RunScenario, gate: str) -> None:
+    workflow = scenario.make_workflow(
         definition={"nodes": [{"id": "a", "action": "publish"}], "edges": []}
     )
     free = {"requiresApproval": False}
     gated = {"requiresApproval": False, "gates": ["spend", "publish"]}
     if gate == "assignment":
-        world._insert(
+        scenario._insert(
             "agents.workflow_assignments",
-            {"lenser_id": world.tenant.id, "workflow_id": workflow, "assignee_type": "agent",
-             "assignee_id": world.make_agent(), "approval_policy": gated},
+            {"lenser_id": scenario.tenant.id, "workflow_id": workflow, "assignee_type": "agent",
+             "assignee_id": scenario.make_agent(), "approval_policy": gated},
         )  # fmt: skip
     schedule = (
-        world.make_schedule(workflow_id=workflow, approval_policy=gated)
+        scenario.make_schedule(workflow_id=workflow, approval_policy=gated)
         if gate == "schedule"
         else None
     )
-    run = world.run(
+    run = scenario.run(
         schedule,
         workflow_id=workflow,
         policies={"approval_policy": gated if gate == "own" else free},
     )
-    assert world.row(run).status == "pending_approval"
+    assert scenario.row(run).status == "pending_approval"
 
 
-def test_a_version_with_a_gate_asks_though_the_old_one_did_not(world: World) -> None:
-    workflow = world.make_workflow(definition={"nodes": [{"id": "a"}], "edges": []})
-    run = world.run(
+def test_a_version_with_a_gate_asks_though_the_old_one_did_not(scenario: RunScenario) -> None:
+    workflow = scenario.make_workflow(definition={"nodes": [{"id": "a"}], "edges": []})
+    run = scenario.run(
         workflow_id=workflow,
         policies={"approval_policy": {"requiresApproval": False, "gates": ["publish"]}},
     )
-    assert world.row(run).status == "pending"
-    world.db.execute(
+    assert scenario.row(run).status == "pending"
+    scenario.db.execute(
         "update lenses.workflows set definition = "
         '\'{"nodes": [{"id": "a", "action": "publish"}], "edges": []}\' where id = %s',
         [workflow],
     )
-    world.db.execute("update lenses.workflow_runs set workflow_version = 2 where id = %s", [run])
-    assert world.row(run).status == "pending_approval"
-    assert world.events(run)[-1] == (2, "run.approval_requested")
+    scenario.db.execute("update lenses.workflow_runs set workflow_version = 2 where id = %s", [run])
+    assert scenario.row(run).status == "pending_approval"
+    assert scenario.events(run)[-1] == (2, "run.approval_requested")
 
 
-def test_the_tick_run_now_and_backfill_wait_too(world: World) -> None:
-    schedule = world.make_schedule(approval_policy={"requiresApproval": True})
-    assert world.tick(MONDAY) == 1
-    with acting(world.db, world.tenant, "authenticated") as conn:
+def test_the_tick_run_now_and_backfill_wait_too(scenario: RunScenario) -> None:
+    schedule = scenario.make_schedule(approval_policy={"requiresApproval": True})
+    assert scenario.tick(MONDAY) == 1
+    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
         conn.execute("select public.fn_run_workflow_schedule_now(%s)", [schedule])
-    late = world.make_schedule(
+    late = scenario.make_schedule(
         "0 * * * *", approval_policy={"requiresApproval": True}, start_at="2020-01-01Z"
     )
-    with acting(world.db, world.tenant, "authenticated") as conn:
+    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
         answer = conn.value(
             "select public.fn_backfill_schedule(%s, now() - interval '3 hours')", [late]
         )
     assert answer["dispatched"] == 3
-    statuses = world.db.column("select status from lenses.workflow_runs")
+    statuses = scenario.db.column("select status from lenses.workflow_runs")
     assert statuses == ["pending_approval"] * 5
-    assert world.claimed(limit=10) == []
+    assert scenario.claimed(limit=10) == []

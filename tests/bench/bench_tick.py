@@ -124,7 +124,7 @@ def in_turn(conn: Database, at: datetime) -> tuple[float, float]:
 
     def open_tick() -> None:
         nonlocal tick_id
-        tick_id = conn.value("select lenses.fn_open_tick('bench', %s)", [at])
+        tick_id = conn.value("select lenses.fn_begin_tick_at('bench', %s)", [at])
 
     def step() -> None:
         nonlocal taken

@@ -150,7 +150,7 @@ def multiply(conn: Database, copies: int) -> None:
 def tick(conn: Database, at: datetime) -> int:
     """A tick as its driver runs it, at a played instant: a batch a transaction. Schedules handled."""
     batch, cap = conn.row("select batch_size, max_catchup_per_tick from lenses.dispatch_settings")
-    tick_id = conn.value("select lenses.fn_open_tick('bench', %s)", [at])
+    tick_id = conn.value("select lenses.fn_begin_tick_at('bench', %s)", [at])
     handled = 0
     while taken := conn.value(
         "select lenses.fn_dispatch_pass(%s, %s, %s, %s)", [tick_id, at, batch, cap]

@@ -94,7 +94,7 @@ def test_short_way_and_full_rule_agree(
 ) -> None:
     found = shared_db.row(
         f"select lenses.fn_cron_next_after_spec({SPEC}, %(zone)s, %(at)s) as short, "
-        f"lenses.fn_cron_next_after_turn({SPEC}, %(zone)s, %(at)s) as full",
+        f"lenses.fn_cron_next_after_transition({SPEC}, %(zone)s, %(at)s) as full",
         {"expr": expr, "zone": moment[0], "at": moment[1]},
     )
     assert found.short == found.full

@@ -122,7 +122,7 @@ def test_names_that_are_abbreviations_too_keep_their_summer_time(shared_db: Data
 
 
 def test_list_of_names_is_iana(shared_db: Database) -> None:
-    source = Path(__file__).parents[2] / "sql/lenses/functions/cron/fn_is_iana_timezone.sql"
+    source = Path(__file__).parents[2] / "sql/lenses/functions/timezones/fn_is_iana_timezone.sql"
     names = re.findall(r"[A-Za-z_]+/[A-Za-z0-9_+/-]+", source.read_text().split("$$")[1])
     assert len(names) > 500
     assert set(names) <= available_timezones() | set(

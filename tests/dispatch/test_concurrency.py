@@ -7,19 +7,19 @@ from datetime import timedelta
 
 import pytest
 
-from tests.dispatch.conftest import MONDAY, House, at
 from tests.support.database import wait_until
+from tests.support.scenario import MONDAY, Scenario, at
 
 
-def waits_for_lock(house: House, pid: int) -> bool:
-    return house.db.value(
+def waits_for_lock(scenario: Scenario, pid: int) -> bool:
+    return scenario.db.value(
         "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s", [pid]
     )
 
 
-def test_a_second_dispatcher_skips_what_the_first_holds(house: House) -> None:
-    schedules = [house.make_schedule("0 9 * * *") for _ in range(4)]
-    with house.db.another() as first, house.db.another() as second, first.transaction():
+def test_a_second_dispatcher_skips_what_the_first_holds(scenario: Scenario) -> None:
+    schedules = [scenario.make_schedule("0 9 * * *") for _ in range(4)]
+    with scenario.db.another() as first, scenario.db.another() as second, first.transaction():
         assert first.value(
             "select lenses.fn_dispatch_scheduled_workflows(%s, 2)", [MONDAY]
         ) == 2  # fmt: skip
@@ -27,22 +27,24 @@ def test_a_second_dispatcher_skips_what_the_first_holds(house: House) -> None:
         assert second.value(
             "select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]
         ) == 2  # fmt: skip
-    assert all(house.slots(schedule) == [MONDAY] for schedule in schedules)
-    assert house.tick(MONDAY) == 0
+    assert all(scenario.slots(schedule) == [MONDAY] for schedule in schedules)
+    assert scenario.tick(MONDAY) == 0
 
 
 @pytest.mark.parametrize("dispatchers", [2, 8])
-def test_many_dispatchers_double_nothing_and_lose_nothing(house: House, dispatchers: int) -> None:
-    house.db.execute(
+def test_many_dispatchers_double_nothing_and_lose_nothing(
+    scenario: Scenario, dispatchers: int
+) -> None:
+    scenario.db.execute(
         "insert into lenses.workflow_schedules (workflow_id, cron_expr, approval_policy, start_at) "
         "select %s, '* * * * *', %s, %s from generate_series(1, 200)",
-        [house.workflow, '{"requiresApproval": false}', MONDAY],
+        [scenario.workflow, '{"requiresApproval": false}', MONDAY],
     )
     start = threading.Barrier(dispatchers)
     counts: list[int] = []
 
     def dispatch() -> None:
-        with house.db.another() as conn:
+        with scenario.db.another() as conn:
             for minute in range(5):
                 start.wait()
                 counts.append(
@@ -54,26 +56,26 @@ def test_many_dispatchers_double_nothing_and_lose_nothing(house: House, dispatch
         thread.start()
     for thread in threads:
         thread.join()
-    house.tick(at(4))
-    runs = house.db.row(
+    scenario.tick(at(4))
+    runs = scenario.db.row(
         "select count(*) as n, count(distinct (schedule_id, scheduled_for)) as slots "
         "from lenses.workflow_runs"
     )
     assert (runs.n, runs.slots) == (1000, 1000)
 
 
-def test_a_row_that_a_user_holds_is_left_for_the_next_tick(house: House) -> None:
-    held = house.make_schedule("0 9 * * *")
-    free = house.make_schedule("0 9 * * *")
-    with house.db.another() as user:
+def test_a_row_that_a_user_holds_is_left_for_the_next_tick(scenario: Scenario) -> None:
+    held = scenario.make_schedule("0 9 * * *")
+    free = scenario.make_schedule("0 9 * * *")
+    with scenario.db.another() as user:
         with user.transaction():
             user.execute("select from lenses.workflow_schedules where id = %s for update", [held])
-            assert house.tick(MONDAY) == 1
-        assert house.slots(held) == []
-        assert house.slots(free) == [MONDAY]
-        assert house.tick(at(1)) == 1
-    assert house.slots(held) == [MONDAY]
-    assert house.schedule(held).failure_count == 0
+            assert scenario.tick(MONDAY) == 1
+        assert scenario.slots(held) == []
+        assert scenario.slots(free) == [MONDAY]
+        assert scenario.tick(at(1)) == 1
+    assert scenario.slots(held) == [MONDAY]
+    assert scenario.schedule(held).failure_count == 0
 
 
 @pytest.mark.parametrize(
@@ -86,20 +88,20 @@ def test_a_row_that_a_user_holds_is_left_for_the_next_tick(house: House) -> None
     ],
     ids=["describe", "move", "pause", "delete"],
 )
-def test_a_users_change_during_a_tick_waits_and_stands(house: House, change: str) -> None:
-    schedule = house.make_schedule("0 9 * * *")
-    with house.db.another() as ticker, house.db.another() as user:
+def test_a_users_change_during_a_tick_waits_and_stands(scenario: Scenario, change: str) -> None:
+    schedule = scenario.make_schedule("0 9 * * *")
+    with scenario.db.another() as ticker, scenario.db.another() as user:
         pid = user.info.backend_pid
         done = threading.Thread(target=lambda: user.execute(change, [schedule]))
         with ticker.transaction():
             ticker.execute("select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY])
             done.start()
-            wait_until(lambda: waits_for_lock(house, pid))
+            wait_until(lambda: waits_for_lock(scenario, pid))
         done.join()
-    rows = house.db.rows("select * from lenses.workflow_schedules where id = %s", [schedule])
+    rows = scenario.db.rows("select * from lenses.workflow_schedules where id = %s", [schedule])
     if change.startswith("delete"):
         assert rows == []
-        [run] = house.db.rows("select * from lenses.workflow_runs")
+        [run] = scenario.db.rows("select * from lenses.workflow_runs")
         assert (run.schedule_id, run.triggered_by) == (None, str(schedule))
         return
     [row] = rows
@@ -108,22 +110,22 @@ def test_a_users_change_during_a_tick_waits_and_stands(house: House, change: str
     assert row.is_active == ("is_active" not in change)
     if "cron_expr" in change:
         assert row.next_run_at.hour == 17
-    house.play(at(1), at(3))
-    assert len(house.slots(schedule)) == 1
+    scenario.play(at(1), at(3))
+    assert len(scenario.slots(schedule)) == 1
 
 
-def test_a_schedule_that_was_paused_meanwhile_is_not_dispatched(house: House) -> None:
+def test_a_schedule_that_was_paused_meanwhile_is_not_dispatched(scenario: Scenario) -> None:
     """The pause commits while the tick waits to look: the row is judged as it is now."""
-    schedule = house.make_schedule("0 9 * * *")
-    house.set(schedule, is_active=False)
-    assert house.tick(MONDAY) == 0
-    assert house.slots(schedule) == []
+    schedule = scenario.make_schedule("0 9 * * *")
+    scenario.set(schedule, is_active=False)
+    assert scenario.tick(MONDAY) == 0
+    assert scenario.slots(schedule) == []
 
 
-def test_a_tick_never_waits_for_a_user(house: House) -> None:
+def test_a_tick_never_waits_for_a_user(scenario: Scenario) -> None:
     for _ in range(3):
-        house.make_schedule("0 9 * * *")
-    with house.db.another() as user, house.db.another() as ticker:
+        scenario.make_schedule("0 9 * * *")
+    with scenario.db.another() as user, scenario.db.another() as ticker:
         with user.transaction():
             user.execute("update lenses.workflow_schedules set description = 'held'")
             ticker.execute("set lock_timeout = '500ms'")

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.dispatch.conftest import MONDAY, House
+from tests.support.scenario import MONDAY, Scenario
 
 DAY = timedelta(days=1)
 
 
-def closed(house: House, *days: str) -> Any:
-    return house.make_calendar("skip_dates", *days)
+def closed(scenario: Scenario, *days: str) -> Any:
+    return scenario.make_calendar("skip_dates", *days)
 
 
 def day(slot: datetime) -> str:
@@ -28,37 +28,37 @@ def day(slot: datetime) -> str:
         ("before", ["Mon 01 09:00", "Thu 04 09:00", "Fri 05 09:00"]),
     ],
 )
-def test_slots_that_fall_together_are_one(house: House, on: str, expected: list[str]) -> None:
-    calendar = closed(house, "2027-03-02", "2027-03-03")
-    schedule = house.make_schedule("0 9 * * 1-5", calendar_id=calendar, on_holiday=on)
-    house.play(MONDAY, MONDAY + 4 * DAY, timedelta(hours=1))
-    assert [day(s) for s in house.slots(schedule)] == expected
+def test_slots_that_fall_together_are_one(scenario: Scenario, on: str, expected: list[str]) -> None:
+    calendar = closed(scenario, "2027-03-02", "2027-03-03")
+    schedule = scenario.make_schedule("0 9 * * 1-5", calendar_id=calendar, on_holiday=on)
+    scenario.play(MONDAY, MONDAY + 4 * DAY, timedelta(hours=1))
+    assert [day(s) for s in scenario.slots(schedule)] == expected
 
 
 @pytest.mark.parametrize(
     ("on", "expected"), [("after", "Thu 04 09:00"), ("before", "Mon 01 09:00")]
 )
-def test_a_weekly_slot_moves(house: House, on: str, expected: str) -> None:
-    calendar = closed(house, "2027-03-02", "2027-03-03")
-    schedule = house.make_schedule("0 9 * * 3", calendar_id=calendar, on_holiday=on)
-    house.play(MONDAY, MONDAY + 6 * DAY, timedelta(hours=1))
-    assert [day(s) for s in house.slots(schedule)] == [expected]
-    told = house.db.value(
+def test_a_weekly_slot_moves(scenario: Scenario, on: str, expected: str) -> None:
+    calendar = closed(scenario, "2027-03-02", "2027-03-03")
+    schedule = scenario.make_schedule("0 9 * * 3", calendar_id=calendar, on_holiday=on)
+    scenario.play(MONDAY, MONDAY + 6 * DAY, timedelta(hours=1))
+    assert [day(s) for s in scenario.slots(schedule)] == [expected]
+    told = scenario.db.value(
         "select payload ->> 'moved_from' from agents.action_logs where action_type = 'dispatch_schedule' and schedule_id = %s",
         [schedule],
     )
     assert told == "moved from Wed 03 Mar: skip_dates 2027-03-02"
 
 
-def test_preview_and_tick_agree(house: House) -> None:
+def test_preview_and_tick_agree(scenario: Scenario) -> None:
     """The preview names where a slot came from, and the ticks of the month make those runs."""
     soon = datetime.now(UTC).date() + DAY
     dates = [str(soon + n * DAY) for n in (1, 2, 3, 9, 10, 20, 25, 26)]
     schedules = [
-        house.make_schedule(
+        scenario.make_schedule(
             expr,
             next_run_at=None,
-            calendar_id=closed(house, *dates[n:]),
+            calendar_id=closed(scenario, *dates[n:]),
             on_holiday=on,
             timezone=zone,
         )
@@ -71,41 +71,45 @@ def test_preview_and_tick_agree(house: House) -> None:
         )
     ]
     shown = {
-        schedule: house.db.rows(
+        schedule: scenario.db.rows(
             "select * from lenses.fn_preview_schedule_ticks(%s, 200, '28 days')", [schedule]
         )
         for schedule in schedules
     }
     for now in sorted({r.tick_at for rows in shown.values() for r in rows}):
-        house.tick(now)
+        scenario.tick(now)
     for schedule, rows in shown.items():
         assert {r.decision for r in rows} == {"dispatch"}
         assert any(r.reason.startswith("moved from ") for r in rows)
-        assert house.slots(schedule) == [r.tick_at for r in rows]
-    assert house.db.value("select count(*) from lenses.fn_invariant_violations()") == 0
+        assert scenario.slots(schedule) == [r.tick_at for r in rows]
+    assert scenario.db.value("select count(*) from lenses.fn_invariant_violations()") == 0
 
 
-def test_late_slots_are_the_moved_ones(house: House) -> None:
-    calendar = closed(house, "2027-03-06", "2027-03-07")
-    schedule = house.make_schedule(
+def test_late_slots_are_the_moved_ones(scenario: Scenario) -> None:
+    calendar = closed(scenario, "2027-03-06", "2027-03-07")
+    schedule = scenario.make_schedule(
         "0 9 * * 6", calendar_id=calendar, on_holiday="after",
         queue_policy='{"mode":"parallel","onMissed":"backfill"}',
     )  # fmt: skip
-    house.tick(MONDAY + 14 * DAY + timedelta(hours=1))
-    assert [day(s) for s in house.slots(schedule)] == ["Mon 08 09:00", "Sat 13 09:00"]
+    scenario.tick(MONDAY + 14 * DAY + timedelta(hours=1))
+    assert [day(s) for s in scenario.slots(schedule)] == ["Mon 08 09:00", "Sat 13 09:00"]
 
 
-def test_a_calendar_that_changes_moves_what_comes(house: House) -> None:
-    calendar = closed(house, "2027-03-02")
-    schedule = house.make_schedule("0 9 * * 2", calendar_id=calendar, on_holiday="after")
-    house.db.execute(
+def test_a_calendar_that_changes_moves_what_comes(scenario: Scenario) -> None:
+    calendar = closed(scenario, "2027-03-02")
+    schedule = scenario.make_schedule("0 9 * * 2", calendar_id=calendar, on_holiday="after")
+    scenario.db.execute(
         "update lenses.workflow_schedules set next_run_at = null where id = %s", [schedule]
     )
-    assert house.db.value("select next_run_at from lenses.workflow_schedules") == MONDAY + 2 * DAY
-    house.db.execute(
+    assert (
+        scenario.db.value("select next_run_at from lenses.workflow_schedules") == MONDAY + 2 * DAY
+    )
+    scenario.db.execute(
         "update lenses.schedule_calendars set dates = %s where id = %s",
         [[date(2027, 3, 2), date(2027, 3, 3)], calendar],
     )
-    assert house.db.value("select next_run_at from lenses.workflow_schedules") == MONDAY + 3 * DAY
-    house.db.execute("update lenses.workflow_schedules set on_holiday = 'skip'")
-    assert house.db.value("select next_run_at from lenses.workflow_schedules") == MONDAY + DAY
+    assert (
+        scenario.db.value("select next_run_at from lenses.workflow_schedules") == MONDAY + 3 * DAY
+    )
+    scenario.db.execute("update lenses.workflow_schedules set on_holiday = 'skip'")
+    assert scenario.db.value("select next_run_at from lenses.workflow_schedules") == MONDAY + DAY

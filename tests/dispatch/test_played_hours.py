@@ -8,21 +8,21 @@ from uuid import UUID
 
 import pytest
 
-from tests.dispatch.conftest import House, at
 from tests.support.database import Database, make_tenant
+from tests.support.scenario import Scenario, at
 
 CRONS = {"* * * * *": 1, "*/2 * * * *": 2, "*/5 * * * *": 5}
 
 
-def crowd(house: House, rng: random.Random) -> dict[UUID, dict[UUID, int]]:
+def crowd(scenario: Scenario, rng: random.Random) -> dict[UUID, dict[UUID, int]]:
     """Tenants with their schedules, and every how many minutes each has a slot."""
     found: dict[UUID, dict[UUID, int]] = {}
     for count in (1, 2, rng.randint(3, 6), rng.randint(10, 16)):
-        tenant = make_tenant(house.db)
-        workflow = house.make_workflow(tenant)
+        tenant = make_tenant(scenario.db)
+        workflow = scenario.make_workflow(tenant)
         crons = [rng.choice(list(CRONS)) for _ in range(count)]
         found[tenant.id] = {
-            house.make_schedule(cron, workflow_id=workflow): CRONS[cron] for cron in crons
+            scenario.make_schedule(cron, workflow_id=workflow): CRONS[cron] for cron in crons
         }
     return found
 
@@ -54,10 +54,10 @@ class Holder:
             self.db.execute("rollback")
 
 
-def due(house: House, now: datetime, held: set[UUID]) -> dict[UUID, set[UUID]]:
+def due(scenario: Scenario, now: datetime, held: set[UUID]) -> dict[UUID, set[UUID]]:
     """By tenant, what a tick can take."""
     found: dict[UUID, set[UUID]] = {}
-    for row in house.db.rows(
+    for row in scenario.db.rows(
         "select lenser_id, schedule_id from lenses.schedule_due where due_at <= %s", [now]
     ):
         if row.schedule_id not in held:
@@ -66,21 +66,23 @@ def due(house: House, now: datetime, held: set[UUID]) -> dict[UUID, set[UUID]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_nothing_on_time_is_lost_doubled_or_kept_from_its_share(house: House, seed: int) -> None:
+def test_nothing_on_time_is_lost_doubled_or_kept_from_its_share(
+    scenario: Scenario, seed: int
+) -> None:
     """A tick comes each minute but for outages; only what fell due in one of these is dropped."""
     rng = random.Random(seed)
-    tenants = crowd(house, rng)
+    tenants = crowd(scenario, rng)
     schedules = {s: every for mine in tenants.values() for s, every in mine.items()}
     came: list[int] = []
     outages, minute = 0, 0
-    with house.db.another() as user:
+    with scenario.db.another() as user:
         holder = Holder(user, rng, list(schedules))
         while minute < 120:
             holder.move(minute)
             now, limit = at(minute) + timedelta(seconds=2), rng.randint(4, 14)
-            before = due(house, now, holder.held)
-            house.tick(now, limit=limit)
-            after = due(house, now, holder.held)
+            before = due(scenario, now, holder.held)
+            scenario.tick(now, limit=limit)
+            after = due(scenario, now, holder.held)
             came.append(minute)
             if not outages:
                 share = limit // max(len(before), 1)
@@ -92,7 +94,7 @@ def test_nothing_on_time_is_lost_doubled_or_kept_from_its_share(house: House, se
         holder.let_go()
     end = max(minute, 120)
     came.append(end)
-    while house.tick(at(end) + timedelta(seconds=2)):
+    while scenario.tick(at(end) + timedelta(seconds=2)):
         pass
     for schedule, every in schedules.items():
         slots = list(range(0, end + 1, every))
@@ -101,9 +103,9 @@ def test_nothing_on_time_is_lost_doubled_or_kept_from_its_share(house: House, se
             if timedelta(minutes=min(c for c in came if c >= m) - m, seconds=2)
             <= timedelta(minutes=2)
         ]  # fmt: skip
-        runs = house.runs(schedule)
+        runs = scenario.runs(schedule)
         assert [run.scheduled_for for run in runs] == on_time
         assert [run.created_at for run in runs] == sorted(run.created_at for run in runs)
-        dropped = sum(count for count, _, _ in house.missed(schedule))
+        dropped = sum(count for count, _, _ in scenario.missed(schedule))
         assert dropped == len(slots) - len(on_time)
     assert len(came) > 30

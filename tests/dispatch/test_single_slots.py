@@ -8,72 +8,74 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.dispatch.conftest import MONDAY, House, at
+from tests.support.scenario import MONDAY, Scenario, at
 
 
-def once(house: House, **columns: Any) -> Any:
-    return house.make_schedule(None, run_at=MONDAY, next_run_at=None, **columns)
+def once(scenario: Scenario, **columns: Any) -> Any:
+    return scenario.make_schedule(None, run_at=MONDAY, next_run_at=None, **columns)
 
 
-def row(house: House, schedule: Any) -> Any:
-    return house.db.row("select * from lenses.workflow_schedules where id = %s", [schedule])
+def row(scenario: Scenario, schedule: Any) -> Any:
+    return scenario.db.row("select * from lenses.workflow_schedules where id = %s", [schedule])
 
 
-def test_it_fires_once_and_is_finished(house: House) -> None:
-    schedule = once(house)
-    assert row(house, schedule).schedule_type == "once"
-    assert row(house, schedule).next_run_at == MONDAY
-    house.play(MONDAY - timedelta(minutes=2), MONDAY + timedelta(minutes=5))
-    assert house.slots(schedule) == [MONDAY]
-    assert (row(house, schedule).next_run_at, row(house, schedule).due_at) == (None, None)
-    assert house.db.value("select count(*) from lenses.fn_invariant_violations()") == 0
-    house.play(MONDAY + timedelta(days=400), MONDAY + timedelta(days=400, minutes=2))
-    assert house.slots(schedule) == [MONDAY]
+def test_it_fires_once_and_is_finished(scenario: Scenario) -> None:
+    schedule = once(scenario)
+    assert row(scenario, schedule).schedule_type == "once"
+    assert row(scenario, schedule).next_run_at == MONDAY
+    scenario.play(MONDAY - timedelta(minutes=2), MONDAY + timedelta(minutes=5))
+    assert scenario.slots(schedule) == [MONDAY]
+    assert (row(scenario, schedule).next_run_at, row(scenario, schedule).due_at) == (None, None)
+    assert scenario.db.value("select count(*) from lenses.fn_invariant_violations()") == 0
+    scenario.play(MONDAY + timedelta(days=400), MONDAY + timedelta(days=400, minutes=2))
+    assert scenario.slots(schedule) == [MONDAY]
 
 
-def test_run_at_is_cut_to_the_minute(house: House) -> None:
-    schedule = house.make_schedule(None, run_at=MONDAY + timedelta(seconds=42), next_run_at=None)
-    assert row(house, schedule).run_at == MONDAY
+def test_run_at_is_cut_to_the_minute(scenario: Scenario) -> None:
+    schedule = scenario.make_schedule(None, run_at=MONDAY + timedelta(seconds=42), next_run_at=None)
+    assert row(scenario, schedule).run_at == MONDAY
 
 
 @pytest.mark.parametrize(
     ("on_missed", "runs"), [("skip", 0), ("run_once", 1), ("backfill", 1), ("spread", 1)]
 )
-def test_a_missed_slot_is_what_on_missed_says(house: House, on_missed: str, runs: int) -> None:
-    schedule = once(house, queue_policy=f'{{"mode":"parallel","onMissed":"{on_missed}"}}')
-    house.tick(MONDAY + timedelta(hours=3))
-    assert len(house.slots(schedule)) == runs
-    assert row(house, schedule).next_run_at is None
+def test_a_missed_slot_is_what_on_missed_says(
+    scenario: Scenario, on_missed: str, runs: int
+) -> None:
+    schedule = once(scenario, queue_policy=f'{{"mode":"parallel","onMissed":"{on_missed}"}}')
+    scenario.tick(MONDAY + timedelta(hours=3))
+    assert len(scenario.slots(schedule)) == runs
+    assert row(scenario, schedule).next_run_at is None
 
 
-def test_jitter_and_window(house: House) -> None:
-    outside = once(house, end_at=MONDAY - timedelta(minutes=1))
-    assert row(house, outside).next_run_at is None
-    jittered = once(house, jitter_ms=600_000)
-    house.play(MONDAY - timedelta(minutes=12), MONDAY + timedelta(minutes=12))
-    assert house.slots(jittered) == [MONDAY]
+def test_jitter_and_window(scenario: Scenario) -> None:
+    outside = once(scenario, end_at=MONDAY - timedelta(minutes=1))
+    assert row(scenario, outside).next_run_at is None
+    jittered = once(scenario, jitter_ms=600_000)
+    scenario.play(MONDAY - timedelta(minutes=12), MONDAY + timedelta(minutes=12))
+    assert scenario.slots(jittered) == [MONDAY]
 
 
-def test_an_edit_gives_it_another_slot(house: House) -> None:
-    schedule = once(house)
-    house.tick(MONDAY)
-    house.set(schedule, run_at=at(60))
-    assert row(house, schedule).next_run_at == at(60)
-    house.tick(at(60))
-    assert house.slots(schedule) == [MONDAY, at(60)]
+def test_an_edit_gives_it_another_slot(scenario: Scenario) -> None:
+    schedule = once(scenario)
+    scenario.tick(MONDAY)
+    scenario.set(schedule, run_at=at(60))
+    assert row(scenario, schedule).next_run_at == at(60)
+    scenario.tick(at(60))
+    assert scenario.slots(schedule) == [MONDAY, at(60)]
 
 
-def test_a_pause_keeps_it_and_a_resume_by_run_once_runs_it(house: House) -> None:
-    schedule = once(house)
-    house.db.execute(
+def test_a_pause_keeps_it_and_a_resume_by_run_once_runs_it(scenario: Scenario) -> None:
+    schedule = once(scenario)
+    scenario.db.execute(
         "update lenses.workflow_schedules set is_active = false, paused_at = %s, paused_until = %s where id = %s",
         [MONDAY - timedelta(minutes=5), at(30), schedule],
     )
-    house.tick(MONDAY)
-    assert house.slots(schedule) == []
-    house.set(schedule, queue_policy='{"mode":"parallel","onMissed":"run_once"}')
-    house.tick(at(30))
-    assert house.slots(schedule) == [MONDAY]
+    scenario.tick(MONDAY)
+    assert scenario.slots(schedule) == []
+    scenario.set(schedule, queue_policy='{"mode":"parallel","onMissed":"run_once"}')
+    scenario.tick(at(30))
+    assert scenario.slots(schedule) == [MONDAY]
 
 
 BAD = [
@@ -93,16 +95,18 @@ BAD = [
 
 
 @pytest.mark.parametrize(("columns", "words"), BAD, ids=[str(n) for n in range(len(BAD))])
-def test_what_makes_no_sense_is_refused(house: House, columns: dict[str, Any], words: str) -> None:
+def test_what_makes_no_sense_is_refused(
+    scenario: Scenario, columns: dict[str, Any], words: str
+) -> None:
     cron = columns.get("cron_expr")
     rest = {k: v for k, v in columns.items() if k != "cron_expr"}
     with pytest.raises(psycopg.errors.InvalidParameterValue) as error:
-        house.make_schedule(cron, next_run_at=None, **rest)
+        scenario.make_schedule(cron, next_run_at=None, **rest)
     assert words in str(error.value)
     assert error.value.diag.message_hint
 
 
-def test_names_are_unique_within_the_tenant(house: House) -> None:
-    house.make_schedule("0 9 * * *", name="morning")
+def test_names_are_unique_within_the_tenant(scenario: Scenario) -> None:
+    scenario.make_schedule("0 9 * * *", name="morning")
     with pytest.raises(psycopg.errors.UniqueViolation, match='schedule named "morning" already'):
-        house.make_schedule("0 10 * * *", name="morning")
+        scenario.make_schedule("0 10 * * *", name="morning")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.plant import plant
-from tests.crash.test_limits import small_disk
+from tests.faults.plant import plant
 from tests.faults.rig import Rig, is_quiet
+from tests.faults.test_limits import small_disk
 from tests.support.database import wait_until
 from tests.support.processes import running
 

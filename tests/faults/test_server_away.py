@@ -14,9 +14,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from lf_sql import apply, bundle
 from lf_sql import db as product_db
-from tests.crash.plant import Plant
-from tests.crash.test_failover import STREAMING, caught_up, promoted
+from tests.faults.plant import Plant
 from tests.faults.rig import Rig, end_sessions, is_quiet, losses
+from tests.faults.test_failover import STREAMING, caught_up, promoted
 from tests.support.database import Database, Tenant, connect, wait_until
 from tests.support.processes import running
 from tests.support.server import TestServer

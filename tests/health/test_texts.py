@@ -137,7 +137,7 @@ def test_holders(db: Database, owner: Tenant) -> None:
         "where id = %s",
         [schedule],
     )
-    db.execute("select lenses.fn_open_tick('worker', now())")
+    db.execute("select lenses.fn_begin_tick_at('worker', now())")
     full = {
         "pid": 7, "role": "postgres", "application_name": "psql", "state": "active", "age": 100,
         "lock": "RowShareLock", "relation": "lenses.schedule_due", "xid": "5",

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.runs.world import World
 from tests.support.database import Database, connect
+from tests.support.run_scenario import RunScenario
 from tests.support.state import State
 
 
 @pytest.fixture(scope="session")
-def world_db(state: State) -> Iterator[Database]:
+def rolled_back(state: State) -> Iterator[Database]:
     """One installed database for the tests that roll back."""
     name = state.fresh(installed=True)
     with connect(state.server.dsn(name)) as conn:
@@ -24,15 +24,15 @@ def committed() -> None:
 
 
 @pytest.fixture
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
+def scenario(request: pytest.FixtureRequest) -> Iterator[RunScenario]:
     """In a transaction that is rolled back, unless the test is `committed`; the invariants must hold."""
     if "committed" in request.fixturenames:
-        world = World(request.getfixturevalue("db"))
-        yield world
-        assert world.violations() == []
+        scenario = RunScenario(request.getfixturevalue("db"))
+        yield scenario
+        assert scenario.violations() == []
         return
-    conn = request.getfixturevalue("world_db")
+    conn = request.getfixturevalue("rolled_back")
     with conn.transaction(force_rollback=True):
-        world = World(conn)
-        yield world
-        assert world.violations() == []
+        scenario = RunScenario(conn)
+        yield scenario
+        assert scenario.violations() == []

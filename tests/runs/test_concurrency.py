@@ -13,20 +13,20 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from tests.dispatch.conftest import NO_APPROVAL, at
-from tests.runs.world import World
 from tests.support.database import Database, wait_until
+from tests.support.run_scenario import RunScenario
+from tests.support.scenario import NO_APPROVAL, at
 
 FREE = '{"approval_policy": {"requiresApproval": false}, "retry_policy": {"maxRetries": 1}}'
 
 
-def together(world: World, jobs: list[Callable[[Database], None]]) -> None:
+def together(scenario: RunScenario, jobs: list[Callable[[Database], None]]) -> None:
     """Each job on a session and thread of its own; the first error is the test's."""
     errors: list[BaseException] = []
 
     def run(job: Callable[[Database], None]) -> None:
         try:
-            with world.db.another() as conn:
+            with scenario.db.another() as conn:
                 job(conn)
         except BaseException as error:
             errors.append(error)
@@ -41,11 +41,11 @@ def together(world: World, jobs: list[Callable[[Database], None]]) -> None:
     assert not any(thread.is_alive() for thread in threads), "a session hangs"
 
 
-def fill(world: World, count: int, schedules: list[UUID]) -> None:
+def fill(scenario: RunScenario, count: int, schedules: list[UUID]) -> None:
     """As the dispatcher inserts: set-wise, by its role."""
-    with world.db.transaction():
-        world.db.execute("set local role lf_sql_engine")
-        world.db.execute(
+    with scenario.db.transaction():
+        scenario.db.execute("set local role lf_sql_engine")
+        scenario.db.execute(
             "insert into lenses.workflow_runs (id, lenser_id, workflow_id, workflow_version, "
             "schedule_id, scheduled_for, idempotency_key, trigger_mode, policies) "
             "select substr(lenses.fn_slot_key(s.id, t.slot), 1, 32)::uuid, %(lenser)s, %(workflow)s, "
@@ -54,7 +54,7 @@ def fill(world: World, count: int, schedules: list[UUID]) -> None:
             "cross join lateral (select (%(schedules)s::uuid[])[n %% %(k)s + 1] as id) as s "
             "cross join lateral (select timestamptz '2026-01-01Z' + n * interval '1 minute' as slot)"
             " as t",
-            {"lenser": world.tenant.id, "workflow": world.workflow, "last": count - 1,
+            {"lenser": scenario.tenant.id, "workflow": scenario.workflow, "last": count - 1,
              "schedules": schedules, "k": len(schedules), "policies": FREE},
         )  # fmt: skip
 
@@ -81,29 +81,31 @@ def work(seen: list[list[UUID]], name: str, batch: int) -> Callable[[Database], 
 
 
 @pytest.mark.parametrize("count", [2_000, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_eight_workers_do_each_run_exactly_once(committed: None, world: World, count: int) -> None:
-    fill(world, count, [world.make_schedule(approval_policy=NO_APPROVAL) for _ in range(50)])
+def test_eight_workers_do_each_run_exactly_once(
+    committed: None, scenario: RunScenario, count: int
+) -> None:
+    fill(scenario, count, [scenario.make_schedule(approval_policy=NO_APPROVAL) for _ in range(50)])
     seen: list[list[UUID]] = []
-    together(world, [work(seen, f"w{n}", 20 if n % 2 else 1) for n in range(8)])
+    together(scenario, [work(seen, f"w{n}", 20 if n % 2 else 1) for n in range(8)])
     claimed = Counter(run for mine in seen for run in mine)
     assert len(claimed) == count
     assert set(claimed.values()) == {1}
-    assert world.db.rows(
+    assert scenario.db.rows(
         "select status, attempt, last_event_seq, count(*)::int from lenses.workflow_runs "
         "group by 1, 2, 3"
     ) == [("completed", 1, 3, count)]
-    assert world.db.value("select count(*)::int from lenses.workflow_run_events") == 3 * count
+    assert scenario.db.value("select count(*)::int from lenses.workflow_run_events") == 3 * count
 
 
-def test_limits_hold_and_serial_runs_go_in_order(committed: None, world: World) -> None:
+def test_limits_hold_and_serial_runs_go_in_order(committed: None, scenario: RunScenario) -> None:
     """1,000 random durations under eight workers, each of whom takes what he can get."""
     limits = {
-        world.make_schedule(queue_policy={"mode": "serial"}): 1,
-        world.make_schedule(queue_policy={"mode": "serial", "maxConcurrency": 5}): 1,
-        world.make_schedule(queue_policy={"mode": "parallel", "maxConcurrency": 3}): 3,
-        world.make_schedule(): 99,
+        scenario.make_schedule(queue_policy={"mode": "serial"}): 1,
+        scenario.make_schedule(queue_policy={"mode": "serial", "maxConcurrency": 5}): 1,
+        scenario.make_schedule(queue_policy={"mode": "parallel", "maxConcurrency": 3}): 3,
+        scenario.make_schedule(): 99,
     }
-    fill(world, 1_000, list(limits))
+    fill(scenario, 1_000, list(limits))
     lock = threading.Lock()
     running: Counter[UUID] = Counter()
     most: Counter[UUID] = Counter()
@@ -134,7 +136,7 @@ def test_limits_hold_and_serial_runs_go_in_order(committed: None, world: World) 
             if not claimed:
                 pause.wait(0.002)
 
-    together(world, [job] * 8)
+    together(scenario, [job] * 8)
     assert left == [0]
     for schedule, limit in limits.items():
         assert most[schedule] <= limit, f"{most[schedule]} at once, the limit is {limit}"
@@ -146,26 +148,26 @@ def test_limits_hold_and_serial_runs_go_in_order(committed: None, world: World) 
 
 @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
 def test_a_stale_snapshot_does_not_pass_the_limit(
-    committed: None, world: World, level: str
+    committed: None, scenario: RunScenario, level: str
 ) -> None:
-    schedule = world.make_schedule(queue_policy={"mode": "serial"})
-    first, second = world.run(schedule), world.run(schedule)
-    with world.db.another() as stale:
+    schedule = scenario.make_schedule(queue_policy={"mode": "serial"})
+    first, second = scenario.run(schedule), scenario.run(schedule)
+    with scenario.db.another() as stale:
         stale.execute(f"begin isolation level {level}")
         stale.execute("select count(*) from lenses.workflow_runs")
-        assert world.claimed() == [first]
+        assert scenario.claimed() == [first]
         with pytest.raises(psycopg.errors.SerializationFailure):
             stale.execute("select * from lenses.fn_claim_workflow_runs('stale', 5)")
         stale.execute("rollback")
-    assert world.row(second).status == "pending"
+    assert scenario.row(second).status == "pending"
 
 
-def test_one_of_complete_fail_and_cancel_wins(committed: None, world: World) -> None:
-    schedule = world.make_schedule()
+def test_one_of_complete_fail_and_cancel_wins(committed: None, scenario: RunScenario) -> None:
+    schedule = scenario.make_schedule()
     won: Counter[str] = Counter()
     for _ in range(15):
-        run = world.run(schedule, policies=world.policies(retry={"maxRetries": 0}))
-        world.claim()
+        run = scenario.run(schedule, policies=scenario.policies(retry={"maxRetries": 0}))
+        scenario.claim()
         gate = threading.Barrier(3)
         answers: dict[str, bool] = {}
 
@@ -177,22 +179,22 @@ def test_one_of_complete_fail_and_cancel_wins(committed: None, world: World) -> 
 
             return call
 
-        together(world, [
+        together(scenario, [
             job("completed", "select lenses.fn_complete_workflow_run(%s, 'w', '1')"),
             job("failed", "select lenses.fn_fail_workflow_run(%s, 'w', 'x', 'y')"),
             job("cancelled", "select lenses.fn_cancel_workflow_run(%s)"),
         ])  # fmt: skip
         (winner,) = [name for name, answer in answers.items() if answer]
         won[winner] += 1
-        assert world.row(run).status == winner
-        assert world.events(run)[2:] == [(3, f"run.{winner}")]
+        assert scenario.row(run).status == winner
+        assert scenario.events(run)[2:] == [(3, f"run.{winner}")]
     assert sum(won.values()) == 15
 
 
-def test_ticks_executors_and_owners_never_deadlock(committed: None, world: World) -> None:
+def test_ticks_executors_and_owners_never_deadlock(committed: None, scenario: RunScenario) -> None:
     """Every lock order there is: ticks that replace and defer, claims, ends, cancels, run-now."""
     schedules = [
-        world.make_schedule("* * * * *", queue_policy={"mode": "serial", "onOverlap": overlap})
+        scenario.make_schedule("* * * * *", queue_policy={"mode": "serial", "onOverlap": overlap})
         for overlap in ("queue", "replace", "skip") * 4
     ]
     stop = threading.Event()
@@ -214,7 +216,7 @@ def test_ticks_executors_and_owners_never_deadlock(committed: None, world: World
                 conn.execute(f"select lenses.fn_{function}", [run, name])
 
     def own(conn: Database) -> None:
-        claims = f'{{"sub": "{world.tenant.user_id}"}}'
+        claims = f'{{"sub": "{scenario.tenant.user_id}"}}'
         conn.execute("select set_config('request.jwt.claims', %s, false)", [claims])
         while not stop.is_set():
             conn.execute(
@@ -229,27 +231,28 @@ def test_ticks_executors_and_owners_never_deadlock(committed: None, world: World
     timer = threading.Timer(3, stop.set)
     timer.start()
     try:
-        together(world, [tick, tick, execute, execute, execute, own])
+        together(scenario, [tick, tick, execute, execute, execute, own])
     finally:
         stop.set()
         timer.cancel()
     assert minute[0] > 10
     deadlocks = "select deadlocks from pg_stat_database where datname = current_database()"
-    world.db.execute("select pg_stat_clear_snapshot()")
-    assert world.db.value(deadlocks) == 0
+    scenario.db.execute("select pg_stat_clear_snapshot()")
+    assert scenario.db.value(deadlocks) == 0
     assert (
-        world.db.value("select count(*) from lenses.workflow_runs where status = 'completed'") > 0
+        scenario.db.value("select count(*) from lenses.workflow_runs where status = 'completed'")
+        > 0
     )
 
 
 def test_a_dead_session_blocks_its_schedule_no_longer_than_its_lease(
-    committed: None, world: World
+    committed: None, scenario: RunScenario
 ) -> None:
-    schedule = world.make_schedule(queue_policy={"mode": "serial"})
-    run = world.run(schedule)
-    dying = world.db.another()
-    world.claim("dying", lease=timedelta(milliseconds=400), db=dying)
-    world.db.execute("select pg_terminate_backend(%s)", [dying.info.backend_pid])
-    assert world.claimed("alive") == []
-    wait_until(lambda: world.claimed("alive") == [run])
+    schedule = scenario.make_schedule(queue_policy={"mode": "serial"})
+    run = scenario.run(schedule)
+    dying = scenario.db.another()
+    scenario.claim("dying", lease=timedelta(milliseconds=400), db=dying)
+    scenario.db.execute("select pg_terminate_backend(%s)", [dying.info.backend_pid])
+    assert scenario.claimed("alive") == []
+    wait_until(lambda: scenario.claimed("alive") == [run])
     dying.close()

@@ -9,35 +9,37 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.runs.world import World
 from tests.support.database import Database
+from tests.support.run_scenario import RunScenario
 
 
-def complete(world: World, results: Any, worker: str = "w", schema: str = "lenses") -> set[UUID]:
+def complete(
+    scenario: RunScenario, results: Any, worker: str = "w", schema: str = "lenses"
+) -> set[UUID]:
     query = f"select {schema}.fn_complete_workflow_runs(%s, %s)"
-    return set(world.db.column(query, [worker, json.dumps(results)]))
+    return set(scenario.db.column(query, [worker, json.dumps(results)]))
 
 
 @pytest.mark.parametrize("schema", ["lenses", "public"])
-def test_each_gets_its_own_result(world: World, schema: str) -> None:
-    schedule = world.make_schedule()
-    runs = [world.run(schedule), world.run(), world.run(schedule)]
-    world.claim(limit=3)
+def test_each_gets_its_own_result(scenario: RunScenario, schema: str) -> None:
+    schedule = scenario.make_schedule()
+    runs = [scenario.run(schedule), scenario.run(), scenario.run(schedule)]
+    scenario.claim(limit=3)
     results = [
         {"run_id": str(run), "attempt": 1, "result": {"n": n}, "spent_credits": n}
         for n, run in enumerate(runs)
     ]
-    assert complete(world, results, schema=schema) == set(runs)
+    assert complete(scenario, results, schema=schema) == set(runs)
     for n, run in enumerate(runs):
-        row = world.row(run)
+        row = scenario.row(run)
         assert (row.status, row.metadata["result"], row.spent_credits) == ("completed", {"n": n}, n)
-    assert complete(world, results) == set()
+    assert complete(scenario, results) == set()
 
 
-def test_one_that_is_refused_stops_no_other(world: World) -> None:
-    good, late, deep, spent, other = (world.run() for _ in range(5))
-    world.claim(limit=4)
-    world.claim("v")
+def test_one_that_is_refused_stops_no_other(scenario: RunScenario) -> None:
+    good, late, deep, spent, other = (scenario.run() for _ in range(5))
+    scenario.claim(limit=4)
+    scenario.claim("v")
     bad = json.loads("[" * 100 + "]" * 100)
     results = [
         {"run_id": str(deep), "result": bad},
@@ -49,52 +51,52 @@ def test_one_that_is_refused_stops_no_other(world: World) -> None:
         {"run_id": str(good), "attempt": "x"},
         {"run_id": str(good)},
     ]  # fmt: skip
-    assert complete(world, results) == {good}
-    assert {world.row(run).status for run in (late, deep, spent, other)} == {"running"}
+    assert complete(scenario, results) == {good}
+    assert {scenario.row(run).status for run in (late, deep, spent, other)} == {"running"}
 
 
 @pytest.mark.parametrize("results", [None, {}, "x", [{}] * 1001])
-def test_what_is_no_array_of_results_is_refused(world: World, results: Any) -> None:
-    with world.refused("22023", "p_results"):
-        complete(world, results)
-    with world.refused("22023", "p_results"):
-        world.db.execute("select lenses.fn_complete_workflow_runs('w', null)")
+def test_what_is_no_array_of_results_is_refused(scenario: RunScenario, results: Any) -> None:
+    with scenario.refused("22023", "p_results"):
+        complete(scenario, results)
+    with scenario.refused("22023", "p_results"):
+        scenario.db.execute("select lenses.fn_complete_workflow_runs('w', null)")
 
 
 @pytest.mark.parametrize("schema", ["lenses", "public"])
-def test_heartbeats_give_what_is_still_held(world: World, schema: str) -> None:
-    held, lost, other = world.run(), world.run(), world.run()
-    world.claim(limit=2)
-    world.claim("v")
-    world.let_lease_expire(lost)
-    before = {run: world.row(run).lease_expires_at for run in (held, lost, other)}
+def test_heartbeats_give_what_is_still_held(scenario: RunScenario, schema: str) -> None:
+    held, lost, other = scenario.run(), scenario.run(), scenario.run()
+    scenario.claim(limit=2)
+    scenario.claim("v")
+    scenario.let_lease_expire(lost)
+    before = {run: scenario.row(run).lease_expires_at for run in (held, lost, other)}
     query = f"select {schema}.fn_heartbeat_workflow_runs('w', %s, '1 hour')"
-    assert world.db.column(query, [[held, lost, other, uuid4()]]) == [held]
-    assert world.row(held).lease_expires_at > before[held]
-    assert [world.row(run).lease_expires_at for run in (lost, other)] == [
+    assert scenario.db.column(query, [[held, lost, other, uuid4()]]) == [held]
+    assert scenario.row(held).lease_expires_at > before[held]
+    assert [scenario.row(run).lease_expires_at for run in (lost, other)] == [
         before[lost],
         before[other],
     ]
-    assert world.db.column(query, [[]]) == []
+    assert scenario.db.column(query, [[]]) == []
 
 
-def test_heartbeats_are_refused_where_they_make_no_sense(world: World) -> None:
+def test_heartbeats_are_refused_where_they_make_no_sense(scenario: RunScenario) -> None:
     query = "select lenses.fn_heartbeat_workflow_runs(%s, %s, %s)"
-    with world.refused("22023", "p_run_ids"):
-        world.db.execute(query, ["w", [uuid4()] * 1001, "1 hour"])
-    with world.refused("22023", "p_lease"):
-        world.db.execute(query, ["w", [], "2 days"])
-    with world.refused("22023", "p_worker_id"):
-        world.db.execute(query, [" ", [], "1 hour"])
+    with scenario.refused("22023", "p_run_ids"):
+        scenario.db.execute(query, ["w", [uuid4()] * 1001, "1 hour"])
+    with scenario.refused("22023", "p_lease"):
+        scenario.db.execute(query, ["w", [], "2 days"])
+    with scenario.refused("22023", "p_worker_id"):
+        scenario.db.execute(query, [" ", [], "1 hour"])
 
 
 def test_callers_in_opposite_orders_do_not_lock_each_other_out(
-    committed: None, world: World
+    committed: None, scenario: RunScenario
 ) -> None:
-    schedules = [world.make_schedule() for _ in range(6)]
+    schedules = [scenario.make_schedule() for _ in range(6)]
     for _ in range(5):
-        runs = [str(world.run(schedule)) for schedule in schedules for _ in range(2)]
-        world.claim(limit=len(runs))
+        runs = [str(scenario.run(schedule)) for schedule in schedules for _ in range(2)]
+        scenario.claim(limit=len(runs))
         errors: list[Exception] = []
 
         def work(db: Database, order: list[str], errors: list[Exception] = errors) -> None:
@@ -109,7 +111,7 @@ def test_callers_in_opposite_orders_do_not_lock_each_other_out(
             except Exception as error:
                 errors.append(error)
 
-        with world.db.another() as one, world.db.another() as two:
+        with scenario.db.another() as one, scenario.db.another() as two:
             threads = [
                 threading.Thread(target=work, args=[one, runs]),
                 threading.Thread(target=work, args=[two, runs[::-1]]),
@@ -119,4 +121,4 @@ def test_callers_in_opposite_orders_do_not_lock_each_other_out(
             for thread in threads:
                 thread.join()
         assert errors == []
-        assert {world.row(UUID(run)).status for run in runs} == {"completed"}
+        assert {scenario.row(UUID(run)).status for run in runs} == {"completed"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rpc.callers import acting
-from tests.runs.world import World
+from tests.support.callers import acting
+from tests.support.run_scenario import RunScenario
 
 EXECUTORS = (
     "fn_claim_workflow_runs", "fn_heartbeat_workflow_run", "fn_append_run_event",
@@ -28,8 +28,8 @@ OWNERS = (
         "fn_retry_workflow_run",
     ],
 )
-def test_the_namesake_has_the_same_parameters(world: World, name: str) -> None:
-    signatures = world.db.column(
+def test_the_namesake_has_the_same_parameters(scenario: RunScenario, name: str) -> None:
+    signatures = scenario.db.column(
         "select pg_get_function_arguments(oid) || ' -> ' || pg_get_function_result(oid) "
         "from pg_proc where proname = %s order by pronamespace::regnamespace::text",
         [name],
@@ -49,10 +49,12 @@ def test_the_namesake_has_the_same_parameters(world: World, name: str) -> None:
         ),
     ],
 )
-def test_who_may_execute_them(world: World, names: tuple[str, ...], roles: set[str]) -> None:
+def test_who_may_execute_them(
+    scenario: RunScenario, names: tuple[str, ...], roles: set[str]
+) -> None:
     for name in names:
         found = set(
-            world.db.column(
+            scenario.db.column(
                 "select r.rolname::text from pg_roles as r, pg_proc as p "
                 "where p.proname = %s and p.pronamespace = 'public'::regnamespace "
                 "and r.rolname in ('anon', 'authenticated', 'service_role') "
@@ -63,9 +65,9 @@ def test_who_may_execute_them(world: World, names: tuple[str, ...], roles: set[s
         assert found == roles, name
 
 
-def test_a_run_from_claim_to_end_through_public(world: World) -> None:
-    run = world.run()
-    with acting(world.db, None, "service_role") as conn:
+def test_a_run_from_claim_to_end_through_public(scenario: RunScenario) -> None:
+    run = scenario.run()
+    with acting(scenario.db, None, "service_role") as conn:
         (claimed,) = conn.rows("select * from public.fn_claim_workflow_runs('w')")
         assert claimed.id == run
         for call in (

@@ -70,7 +70,7 @@ CHANGES = {
     "schedule update", "uninstall", "upgrade", "worker", "workflow create", "workflow status",
 }  # fmt: skip
 # Servers of their own: the console's pages are asked one by one; the demo needs no database. What reads
-# files, or other schedulers, is asked in tests/ascode.
+# files, or other schedulers, is asked in tests/surface.
 ELSEWHERE = {
     "console", "demo", "diff", "import crontab", "import kubernetes", "import pg-cron", "import pg-timetable",
 }  # fmt: skip

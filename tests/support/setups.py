@@ -1,4 +1,4 @@
-"""The two houses that lf-sql lives in: a plain PostgreSQL, and one prepared like Supabase's."""
+"""The two set-ups that lf-sql runs in: a plain PostgreSQL, and one prepared like Supabase's."""
 
 from __future__ import annotations
 

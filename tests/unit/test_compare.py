@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lf_sql.canonical import canonical
 from lf_sql.compare import Catalogue, Damage, compare, damage
-from lf_sql.definition import canonical
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from lf_sql.ascode.source import Value, kind_of
-from lf_sql.given import duration
+from lf_sql.durations import duration
 
 TOP = ("project", "tenant", "calendars", "workflows")
 CALENDAR = ("kind", "timezone", "dates", "rules", "was")

@@ -8,7 +8,7 @@ import click
 
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.tenant import as_asked, installed, of_tenant, one
+from lf_sql.cli.session import as_asked, installed, of_tenant, one
 
 LIST = """
 select

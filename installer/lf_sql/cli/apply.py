@@ -7,12 +7,13 @@ from importlib import resources
 
 import click
 
-from lf_sql.ascode import perform, present, show, work
+from lf_sql.ascode import perform, present, work
 from lf_sql.ascode.model import Wanted
 from lf_sql.ascode.plan import Plan
+from lf_sql.cli import changes
 from lf_sql.cli.context import acting, note, options
+from lf_sql.cli.session import installed
 from lf_sql.errors import LfSqlError
-from lf_sql.tenant import installed
 
 FILES = click.argument("files", nargs=-1, metavar="FILE...")
 ENV = click.option(
@@ -60,10 +61,10 @@ def command(
                 raise LfSqlError("the database has changed since the question", "apply again")
             perform.perform(conn, plan, wanted.project)
     if options().as_json:
-        click.echo(show.as_json(plan, wanted.project, True))
+        click.echo(changes.as_json(plan, wanted.project, True))
         return
-    show.text(plan)
-    note(show.summary(plan, True))
+    changes.text(plan)
+    note(changes.summary(plan, True))
 
 
 def _asked(files: tuple[str, ...], wanted: Wanted) -> Plan | None:
@@ -77,8 +78,8 @@ def _asked(files: tuple[str, ...], wanted: Wanted) -> Plan | None:
     if not sys.stdin.isatty() or "-" in files:
         names = ", ".join(c.name for c in plan.changes if c.action == "remove")
         raise click.UsageError(f"--prune takes away {names}: say --yes")
-    show.text(plan)
-    click.confirm(f"{show.summary(plan, False)}. Apply?", abort=True, err=True)
+    changes.text(plan)
+    click.confirm(f"{changes.summary(plan, False)}. Apply?", abort=True, err=True)
     return plan
 
 

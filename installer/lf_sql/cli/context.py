@@ -15,8 +15,8 @@ from uuid import UUID
 import click
 
 from lf_sql import db
+from lf_sql.cli.params import Text
 from lf_sql.db import Connection, require_installed
-from lf_sql.given import Text
 from lf_sql.plain import dumps, plain
 
 __all__ = [

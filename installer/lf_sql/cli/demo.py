@@ -13,7 +13,7 @@ import click
 
 from lf_sql import db, demo, embedded
 from lf_sql.cli.context import table
-from lf_sql.progress import progress
+from lf_sql.cli.progress import progress
 
 
 @click.command(epilog="\b\nExamples:\n  lf-sql demo\n  lf-sql demo --keep")

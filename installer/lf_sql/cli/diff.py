@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from lf_sql.ascode import present, show, work
+from lf_sql.ascode import present, work
+from lf_sql.cli import changes
 from lf_sql.cli.apply import ENV, FILES, PRUNE
 from lf_sql.cli.context import acting, note, options
-from lf_sql.tenant import installed
+from lf_sql.cli.session import installed
 
 
 @click.command(
@@ -27,9 +28,9 @@ def command(files: tuple[str, ...], with_environment: bool, prune: bool) -> None
         with acting(conn, user_id):
             plan = work.made(conn, user_id, wanted, prune, holding=False)
     if options().as_json:
-        click.echo(show.as_json(plan, wanted.project, False))
+        click.echo(changes.as_json(plan, wanted.project, False))
     else:
-        show.text(plan)
-        note(show.summary(plan, False))
+        changes.text(plan)
+        note(changes.summary(plan, False))
     if plan.changes:
         raise click.exceptions.Exit(1)

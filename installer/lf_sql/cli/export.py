@@ -9,8 +9,8 @@ import click
 from lf_sql import bundle, export
 from lf_sql.ascode import present, write
 from lf_sql.cli.context import acting, options
+from lf_sql.cli.session import installed
 from lf_sql.plain import dumps
-from lf_sql.tenant import installed
 
 
 @click.command(

@@ -9,11 +9,12 @@ from uuid import UUID
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.given import Json, complete
+from lf_sql.cli.params import Json
+from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one
 from lf_sql.plain import plain
-from lf_sql.tenant import as_asked, as_owner_of, as_tenant, one
 
 LIST = """
 select g.id, g.name, g.endpoint, count(c.id) as crons,

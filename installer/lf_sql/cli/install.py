@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from lf_sql import apply, bundle, jobs, report, verify
+from lf_sql import apply, bundle, jobs, verify
+from lf_sql.cli import report
 from lf_sql.cli.context import (
     command_name,
     connect,
@@ -14,7 +15,7 @@ from lf_sql.cli.context import (
     note,
     options,
 )
-from lf_sql.progress import progress
+from lf_sql.cli.progress import progress
 
 
 @click.command(

@@ -12,7 +12,9 @@ import click
 
 from lf_sql.cli.context import adopt
 
-NOT_COMMANDS = {"context", "lazy"}
+NOT_COMMANDS = {
+    "candidates", "changes", "context", "lazy", "lookup", "params", "progress", "report", "session",
+}  # fmt: skip
 PACKAGE = "lf_sql.cli"
 
 

@@ -9,8 +9,8 @@ import click
 
 from lf_sql.cli.context import emit, note
 from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.session import installed, one
 from lf_sql.db import Connection
-from lf_sql.tenant import installed, one
 
 MEANING = """
 select a.attname as name, pg_catalog.to_jsonb(d) ->> a.attname as value,

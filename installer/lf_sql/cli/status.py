@@ -6,8 +6,8 @@ import click
 
 from lf_sql import apply, bundle, jobs
 from lf_sql.cli.context import command_name, connect, connect_cron, cron_option, emit_one
+from lf_sql.cli.progress import progress
 from lf_sql.errors import LfSqlError
-from lf_sql.progress import progress
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql status --json")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.given import complete
-from lf_sql.tenant import as_asked, find, installed, of_tenant, one
+from lf_sql.cli.session import as_asked, find, installed, of_tenant, one
 
 LIST = """
 select

@@ -8,8 +8,8 @@ import click
 
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.session import as_asked, installed, one
 from lf_sql.errors import LfSqlError
-from lf_sql.tenant import as_asked, installed, one
 
 LIST = """
 select

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lf_sql.cli.context import emit_one
-from lf_sql.tenant import installed, one
+from lf_sql.cli.session import installed, one
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql unfreeze")

@@ -6,7 +6,8 @@ from dataclasses import asdict
 
 import click
 
-from lf_sql import bundle, report, uninstall
+from lf_sql import bundle, uninstall
+from lf_sql.cli import report
 from lf_sql.cli.context import (
     command_name,
     connect,
@@ -16,7 +17,7 @@ from lf_sql.cli.context import (
     note,
     options,
 )
-from lf_sql.progress import progress
+from lf_sql.cli.progress import progress
 
 
 @click.command(epilog="\b\nExample:\n  pg_dump app > before.sql && lf-sql uninstall --yes")

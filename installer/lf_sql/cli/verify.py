@@ -14,8 +14,8 @@ from lf_sql.cli.context import (
     note,
     options,
 )
+from lf_sql.cli.progress import progress
 from lf_sql.errors import LfSqlError
-from lf_sql.progress import progress
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql verify || lf-sql install")

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from lf_sql.ascode import keys
+from lf_sql.durations import duration
 from lf_sql.errors import LfSqlError
-from lf_sql.given import duration
 from lf_sql.imports import cron
 from lf_sql.imports.found import Job, Left, Refused
 

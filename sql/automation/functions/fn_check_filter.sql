@@ -62,7 +62,7 @@ begin
         raise exception using errcode = '22023',
           message = format(
             'filter path "%s": unknown operator "%s"; the nearest is "%s"', left(v_path, 60),
-            left(v_operator, 60), lenses.fn_nearest(v_operator, c_operators)
+            left(v_operator, 60), lenses.fn_closest_word(v_operator, c_operators)
           ),
           hint = 'Operators: eq, neq, gt, lt, contains.';
       end if;

@@ -1,4 +1,4 @@
--- lenses.fn_know_timezone (lf_sql_engine) has just asked; anyone else's rows are asked here.
+-- lenses.fn_require_timezone (lf_sql_engine) has just asked; anyone else's rows are asked here.
 
 create or replace trigger timezones_guard
 before insert or update on lenses.timezones

@@ -7,12 +7,12 @@ from uuid import UUID
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import acting, emit, emit_one, options
+from lf_sql.cli.lookup import Found
+from lf_sql.cli.session import find, installed, one
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
-from lf_sql.given import complete
-from lf_sql.lookup import Found
-from lf_sql.tenant import find, installed, one
 
 RUNS = click.argument(
     "runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete("run")

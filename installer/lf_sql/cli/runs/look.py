@@ -6,9 +6,10 @@ from datetime import datetime
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_one, options
-from lf_sql.given import Instant, complete
-from lf_sql.tenant import as_asked, as_owner_of, find, one
+from lf_sql.cli.params import Instant
+from lf_sql.cli.session import as_asked, as_owner_of, find, one
 
 RUN = click.argument("run", metavar="RUN", shell_complete=complete("run"))
 STATUSES = [

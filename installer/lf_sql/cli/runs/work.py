@@ -11,10 +11,10 @@ import psycopg
 
 from lf_sql import actions, db, environment
 from lf_sql.cli.context import options
+from lf_sql.cli.params import Duration
 from lf_sql.cli.worker import say
 from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor, Options
-from lf_sql.given import Duration
 
 EPILOG = """\b
 The command gets the run as JSON on standard input (context_inputs and definition

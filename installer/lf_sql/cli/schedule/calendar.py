@@ -10,15 +10,16 @@ from typing import Any
 import click
 
 from lf_sql import ics, public_holidays
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import acting, emit, note, options
 from lf_sql.cli.lazy import SuggestingGroup, taking
+from lf_sql.cli.params import Json, is_utf8
+from lf_sql.cli.progress import progress
 from lf_sql.cli.schedule.calendar_change import days, delete, show, update
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
-from lf_sql.given import Json, complete, is_utf8
+from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, find, installed, one
 from lf_sql.plain import plain
-from lf_sql.progress import progress
-from lf_sql.tenant import as_asked, as_owner_of, as_tenant, find, installed, one
 
 KIND = click.option(
     "--kind",

@@ -7,11 +7,12 @@ from datetime import date
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit_one, options
+from lf_sql.cli.params import Json
 from lf_sql.cli.schedule.change import brief
-from lf_sql.given import Json, complete
+from lf_sql.cli.session import as_asked, as_owner_of, find, installed, one
 from lf_sql.plain import plain
-from lf_sql.tenant import as_asked, as_owner_of, find, installed, one
 
 SHOW = """
 select

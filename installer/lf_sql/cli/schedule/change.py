@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from lf_sql.cli.context import emit, emit_one, note, options
+from lf_sql.cli.params import Instant, Json
 from lf_sql.cli.schedule.look import ID, wall
-from lf_sql.given import Instant, Json
+from lf_sql.cli.session import as_owner_of, call, one
 from lf_sql.plain import plain
-from lf_sql.tenant import as_owner_of, call, one
 
 MISSED = click.Choice(["skip", "run_once", "backfill", "spread"])
 

@@ -6,10 +6,10 @@ import click
 
 from lf_sql.cli.context import emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup, taking
+from lf_sql.cli.params import Json
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
-from lf_sql.given import Json
-from lf_sql.tenant import as_owner_of, find, installed, one
+from lf_sql.cli.session import as_owner_of, find, installed, one
 
 FILTER = """A filter maps JSON pointers to operators: {"/prior_run_result/ok": {"eq": true}}"""
 

@@ -9,14 +9,15 @@ from typing import Any
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import acting, emit_one, note, options
 from lf_sql.cli.lazy import taking
+from lf_sql.cli.lookup import Found
+from lf_sql.cli.params import Duration, Instant, Json
 from lf_sql.cli.schedule.change import MISSED
 from lf_sql.cli.schedule.look import ID, wall
+from lf_sql.cli.session import as_owner_of, call, find, installed, one
 from lf_sql.db import Connection
-from lf_sql.given import Duration, Instant, Json, complete
-from lf_sql.lookup import Found
-from lf_sql.tenant import as_owner_of, call, find, installed, one
 
 COLUMNS = (  # of the RPC, given as they are
     *("name", "cron_expr", "interval_ms", "run_at", "timezone", "description", "start_at"),

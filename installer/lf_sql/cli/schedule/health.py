@@ -8,8 +8,8 @@ import click
 
 from lf_sql import health
 from lf_sql.cli.context import acting, connect_cron, cron_option, emit, options
+from lf_sql.cli.session import installed
 from lf_sql.plain import plain
-from lf_sql.tenant import installed
 
 COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import connect, emit, emit_one, note, options, require_installed
-from lf_sql.given import complete
+from lf_sql.cli.session import as_asked, as_owner_of, find, one
 from lf_sql.plain import plain
-from lf_sql.tenant import as_asked, as_owner_of, find, one
 
 ID = click.argument("schedule", metavar="ID", shell_complete=complete("schedule"))
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import acting, emit, options
+from lf_sql.cli.session import find, installed, one
 from lf_sql.db import Connection
-from lf_sql.given import complete
-from lf_sql.tenant import find, installed, one
 
 COLUMNS = ("resource", "id", "problem", "was", "next_run_at")
 WAS = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from lf_sql.cli.lazy import SuggestingGroup, taking
+from lf_sql.cli.params import Json
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
-from lf_sql.given import Json
-from lf_sql.tenant import as_owner_of, one
+from lf_sql.cli.session import as_owner_of, one
 
 
 @click.command(

@@ -48,7 +48,7 @@ begin
       elsif v_key <> all ('{from,until,except,observed}'::text[])
       then
         raise exception '% has an unknown key "%"%', v_path, left(v_key, 60), coalesce(
-          format('; the nearest is "%s"', lenses.fn_nearest(
+          format('; the nearest is "%s"', lenses.fn_closest_word(
             v_key, c_kinds || '{from,until,except,observed}'::text[])), '')
           using errcode = '22023', hint = format(
             'A rule has one of %s, and from, until or except; observed goes with month_day.',

@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- A process lf-sql worker stops of its own will: its heartbeat goes, so that health does not look for it.
+-- The name by which a process lf-sql worker of version 0.2 calls lenses.fn_remove_worker: such a process may
+-- outlive the upgrade, and stops afterwards.
 create or replace function lenses.fn_worker_goodbye(p_worker_id text)
 returns void
 language sql
@@ -7,8 +8,8 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-delete from lenses.worker_heartbeats as w where w.worker_id = p_worker_id
+select lenses.fn_remove_worker(p_worker_id)
 $$;
 
 comment on function lenses.fn_worker_goodbye(text) is
-'For lf-sql worker: removes the heartbeat of a process that stops.';
+'For lf-sql worker 0.2: as lenses.fn_remove_worker.';

@@ -39,7 +39,7 @@ begin
       raise exception using errcode = '22023',
         message = format(
           '%s: unknown key "%s"; the nearest is "%s"', p_name, left(v_key, 60),
-          lenses.fn_nearest(v_key, v_keys)
+          lenses.fn_closest_word(v_key, v_keys)
         ),
         hint = format('Known keys: %s.', array_to_string(v_keys, ', '));
     end if;
@@ -86,7 +86,7 @@ begin
 
     elsif v_type = 'word' then
       if not v_rule -> 'values' ? (v_value #>> '{}') then
-        v_nearest := lenses.fn_nearest(
+        v_nearest := lenses.fn_closest_word(
           v_value #>> '{}', array(select jsonb_array_elements_text(v_rule -> 'values'))
         );
         raise exception using errcode = '22023',
@@ -120,7 +120,7 @@ begin
         or not coalesce(v_rule -> 'values' ? (e.value #>> '{}'), true)
       limit 1;
       if v_bad is not null then
-        v_nearest := lenses.fn_nearest(
+        v_nearest := lenses.fn_closest_word(
           v_bad #>> '{}', array(select jsonb_array_elements_text(v_rule -> 'values'))
         );
         raise exception using errcode = '22023',

@@ -1,5 +1,5 @@
 -- Every instant of a row that is written by hand lies in the years 1970 to 9999: clients, and
--- Python among them, know no others. Columns are told by their names, as the house has them; what
+-- Python among them, know no others. Columns are told by their names, as this tree has them; what
 -- did not change is not judged.
 create or replace function lenses.tg_check_instants()
 returns trigger

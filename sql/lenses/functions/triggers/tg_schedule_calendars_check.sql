@@ -23,12 +23,12 @@ begin
       message = format(
         'kind of a calendar is not known: %s', coalesce('"' || left(new.kind, 60) || '"', 'NULL')
       ) || coalesce(format(
-        '; the nearest is "%s"', lenses.fn_nearest(new.kind, array['skip_dates', 'only_dates'])
+        '; the nearest is "%s"', lenses.fn_closest_word(new.kind, array['skip_dates', 'only_dates'])
       ), ''),
       hint = 'skip_dates: no run on these dates; only_dates: no run on any other.';
   end if;
   if tg_op = 'INSERT' or new.timezone is distinct from old.timezone then
-    perform lenses.fn_know_timezone(new.timezone);
+    perform lenses.fn_require_timezone(new.timezone);
   end if;
   new.rules := coalesce(new.rules, '[]');
   new.dates := coalesce(new.dates, '{}');

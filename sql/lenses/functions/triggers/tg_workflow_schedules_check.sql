@@ -21,7 +21,7 @@ begin
   if tg_op = 'UPDATE' then
     v_old := old;
   end if;
-  new := lenses.fn_check_schedule(new, v_old);
+  new := lenses.fn_prepare_schedule(new, v_old);
   if tg_op = 'UPDATE' and v_old.max_in_flight is null and new.max_in_flight is not null then
     -- Claims of a schedule without a limit are counted by nobody: they end before it gets one. New
     -- runs wait for the edit; a claim whose snapshot is from before it meets rows that were written.

@@ -116,7 +116,7 @@ begin
       message = format(
         'definition.edges[%s] names a node "%s" that is not there', v_at, left(v_word, 60)
       ),
-      detail = coalesce('The nearest node is "' || left(lenses.fn_nearest(v_word, array(
+      detail = coalesce('The nearest node is "' || left(lenses.fn_closest_word(v_word, array(
         select n.value ->> 'id' from jsonb_array_elements(p_definition -> 'nodes') n limit 100
       )), 60) || '".', 'There are no nodes.'),
       hint = 'Edges lead from and to the ids of nodes.';
@@ -136,7 +136,8 @@ begin
       raise exception using errcode = '22023',
         message = format(
           'definition: trigger "%s": unknown key "%s"; the nearest is "%s"',
-          left(v_value ->> 'id', 60), left(v_word, 60), lenses.fn_nearest(v_word, c_trigger_keys)
+          left(v_value ->> 'id', 60), left(v_word, 60),
+          lenses.fn_closest_word(v_word, c_trigger_keys)
         ),
         hint = format('Known keys: %s.', array_to_string(c_trigger_keys, ', '));
     end if;

@@ -20,7 +20,8 @@ begin
   if p_on_missed <> all (c_choices) then
     raise exception using errcode = '22023',
       message = format('on_missed "%s" is not known', left(p_on_missed, 60))
-        || coalesce(format('; the nearest is "%s"', lenses.fn_nearest(p_on_missed, c_choices)), ''),
+        || coalesce(
+          format('; the nearest is "%s"', lenses.fn_closest_word(p_on_missed, c_choices)), ''),
       hint = format('Use %s, or NULL for the schedule''s own.', array_to_string(c_choices, ', '));
   end if;
   update lenses.workflow_schedules as s

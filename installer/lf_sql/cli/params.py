@@ -1,0 +1,101 @@
+"""What people write on a command line, as values: durations, instants, JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lf_sql.durations import duration
+
+
+def is_utf8(text: str) -> bool:
+    """Whether it can be sent: bytes of an argument that are no UTF-8 arrive as lone surrogates."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+class Text(click.types.StringParamType):
+    """Text that the database can take; the type of every option and argument without another."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = super().convert(value, param, ctx)
+        if not is_utf8(text):
+            what = "it" if param and param.name == "dsn" else repr(text)  # a DSN has a password
+            self.fail(f"{what} is not UTF-8: write it in UTF-8", param, ctx)
+        return text
+
+
+class Duration(click.ParamType):
+    """Milliseconds, written as 6h, 90m, 1h30m, 30s."""
+
+    name = "duration"
+
+    def __init__(self, most: str = "10y") -> None:
+        self.most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        found = duration(str(value))
+        if found is None:
+            self.fail(f"{value!r} is no duration: write 6h, 90m, 1h30m or 30s", param, ctx)
+        if found > duration(self.most):  # type: ignore[operator]
+            self.fail(f"{value} is too long: at most {self.most}", param, ctx)
+        return round(found.total_seconds() * 1000)
+
+
+class Instant(click.ParamType):
+    """A point in time: ISO 8601, in the viewer's zone where none is written, or a duration.
+
+    `sign` -1: a duration reaches back from now; 1: it lies ahead.
+    """
+
+    name = "time"
+
+    def __init__(self, sign: int) -> None:
+        self.sign = sign
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        found = duration(str(value))
+        try:
+            if found is not None:
+                return (datetime.now(UTC) + self.sign * found).astimezone()
+            return datetime.fromisoformat(str(value).strip()).astimezone()
+        except (ValueError, OverflowError, OSError):
+            if found is not None:
+                self.fail(
+                    f"{value} is too far from now: write a shorter one, or a time", param, ctx
+                )
+            self.fail(f"{value!r} is no time: write 2026-12-01T09:00Z, or 2h, 3d", param, ctx)
+
+
+class Json(click.ParamType):
+    """JSON as it stands, or @FILE, or - for standard input. Kept as text: the server reads it."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        try:
+            if text == "-":
+                text = sys.stdin.read()
+            elif text.startswith("@"):
+                text = Path(text[1:]).read_text(encoding="utf-8")
+            json.loads(text)
+        except OSError as error:
+            self.fail(f"{text[1:]}: {error.strerror}", param, ctx)
+        except RecursionError:
+            self.fail("this JSON is nested too deep", param, ctx)
+        except ValueError as error:
+            self.fail(f"this is no JSON: {error}", param, ctx)
+        if not is_utf8(text):
+            self.fail(f"{text!r} is not UTF-8: write it in UTF-8", param, ctx)
+        return text

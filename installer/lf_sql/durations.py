@@ -1,0 +1,30 @@
+"""Lengths of time as people write them: 90m, 1h30m, 2 d."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+UNITS = {
+    "ms": 0.001,
+    "s": 1,
+    "m": 60,
+    "min": 60,
+    "h": 3600,
+    "d": 86400,
+    "w": 604800,
+    "y": 31_622_400,
+}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d|w|y)")
+
+
+def duration(text: str) -> timedelta | None:
+    """`90m`, `1h30m`, `2 d`; None where it is none, the longest there is where it is longer."""
+    text = text.strip().lower()
+    rest = _PART.sub("", text).strip()
+    if not text or rest:
+        return None
+    try:
+        return timedelta(seconds=sum(float(m[1]) * UNITS[m[2]] for m in _PART.finditer(text)))
+    except OverflowError:
+        return timedelta.max

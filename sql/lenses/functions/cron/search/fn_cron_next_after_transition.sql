@@ -1,0 +1,88 @@
+-- The first slot strictly after p_after by the full rule, where a clock may be turned on the way.
+-- Let w(u) be the wall clock at the UTC minute u. A fixed schedule fires wall minute m at the
+-- first u with w(u) >= m: a repeated hour counts once, a skipped minute falls on the end of the
+-- gap. A real-time schedule fires each u whose w(u) matches. Bounded: every step of the loop moves
+-- on to a change of the clock or to the next matching wall minute, within 42 years. In that loop
+-- lenses.fn_cron_wall_minute is written out, since a pinned call costs more than what it does.
+create or replace function lenses.fn_cron_next_after_transition(
+  p_spec lenses.cron_spec,
+  p_timezone text,
+  p_after timestamptz
+)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_epoch constant bigint := 3514446720;
+  v_zone text := lenses.fn_timezone_of_abbreviation(p_timezone);
+  v_after bigint := floor(date_part('epoch', p_after) / 60)::bigint + 3514446720;
+  v_wall bigint := lenses.fn_cron_wall_minute(v_zone, v_after);
+  v_offset bigint := v_wall - v_after;
+  v_until bigint := v_after + 15340 * 1440;
+  v_turn bigint;
+  v_next bigint;
+  v_seen bigint;
+begin
+  if not p_spec.is_real_time then
+    -- the latest wall minute seen so far: in a second pass, the end of the first
+    v_turn := lenses.fn_cron_next_transition(v_zone, v_after - 2880, v_after);
+    if v_turn is not null then
+      v_wall := greatest(v_wall, lenses.fn_cron_wall_minute(v_zone, v_turn - 1));
+    end if;
+    v_wall := lenses.fn_cron_wall_next(p_spec, v_wall);
+    v_next := lenses.fn_cron_wall_instant(v_zone, v_wall);
+    return to_timestamp(((v_next - 3514446720) * 60)::float8);
+  end if;
+
+  loop
+    v_wall := lenses.fn_cron_wall_next(p_spec, v_wall);
+    if v_wall is null or v_wall > v_until then
+      return null;
+    end if;
+    v_next := v_wall - v_offset;
+    if v_next > v_after + 4320 then
+      v_next := v_after + 4320;
+      if (floor(date_part('epoch', timezone(
+      v_zone, to_timestamp(((v_next - c_epoch) * 60)::float8))) / 60)::bigint + c_epoch)
+        = v_next + v_offset then
+        -- far off: nothing matches until shortly before it, whatever the clock does meanwhile
+        v_after := v_wall - 961;
+        v_offset := (floor(date_part('epoch', timezone(
+      v_zone, to_timestamp(((v_after - c_epoch) * 60)::float8))) / 60)::bigint + c_epoch) - v_after;
+        v_next := v_wall - v_offset;
+      end if;
+    end if;
+
+    v_seen := (floor(date_part('epoch', timezone(
+      v_zone, to_timestamp(((v_next - c_epoch) * 60)::float8))) / 60)::bigint + c_epoch);
+    if v_seen = v_wall then
+      return to_timestamp(((v_next - c_epoch) * 60)::float8);
+    end if;
+    -- the clock is turned in (v_after, v_next]
+    v_turn := v_after;
+    if v_next = v_wall - v_offset and v_seen - v_next > v_offset then
+      -- forward: the minute comes after the gap, or lies in it and so narrows the search
+      v_turn := greatest(v_after, v_wall - v_seen + v_next);
+      if (floor(date_part('epoch', timezone(
+      v_zone, to_timestamp(((v_turn - c_epoch) * 60)::float8))) / 60)::bigint + c_epoch)
+        = v_wall then
+        return to_timestamp(((v_turn - c_epoch) * 60)::float8);
+      end if;
+    end if;
+    -- at a full hour, as a rule
+    v_after := v_next - v_next % 60;
+    if (floor(date_part('epoch', timezone(
+      v_zone, to_timestamp(((v_after - c_epoch) * 60)::float8))) / 60)::bigint + c_epoch)
+        <> v_after + v_seen - v_next
+      or (floor(date_part('epoch', timezone(
+      v_zone, to_timestamp(((v_after - 1 - c_epoch) * 60)::float8))) / 60)::bigint + c_epoch)
+        <> v_after - 1 + v_offset then
+      v_after := lenses.fn_cron_next_transition(v_zone, v_turn, v_next);
+    end if;
+    v_offset := v_seen - v_next;
+    v_wall := v_after + v_offset - 1;
+  end loop;
+end;
+$$;

@@ -1,0 +1,54 @@
+-- owner: lf_sql_engine
+-- Handles what is due of the given schedules, whose rows the caller has locked: plan, judge, insert runs,
+-- log, move on; set-wise and all or nothing. p_cap: slots a schedule in this pass; p_max_catchup: in
+-- the whole tick. p_is_zone_lost: the
+-- zone has left the server, so the slot at hand is the last until the schedule is saved again.
+-- Adds what it did to the tick's row. Raises what a schedule's own data raise.
+create or replace function lenses.fn_dispatch_schedules(
+  p_schedule_ids uuid[],
+  p_tick_id bigint,
+  p_now timestamptz,
+  p_cap integer,
+  p_max_catchup integer,
+  p_is_zone_lost boolean default false
+)
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_plans lenses.slot_plan[];
+  v_decisions lenses.slot_decision[];
+  v_to_insert integer;
+  v_inserted integer;
+  v_held_elsewhere uuid[];
+begin
+  v_plans := lenses.fn_plan_due(
+    p_schedule_ids, p_tick_id, p_now, p_cap, p_max_catchup, p_is_zone_lost);
+
+  v_held_elsewhere := lenses.fn_lock_battle_quota(p_schedule_ids, false);
+
+  v_decisions := array(
+    select d from lenses.fn_evaluate_slots(
+      (select array_agg(c) from unnest(v_plans) as p cross join unnest(p.slots) as c),
+      p_now, 'tick') as d);
+  v_decisions := lenses.fn_hold_slots(v_decisions);
+  v_decisions := lenses.fn_defer_decisions(v_decisions, v_held_elsewhere);
+
+  select count(*) into v_to_insert from unnest(v_decisions) as d where d.decision = 'dispatch';
+  if v_to_insert > 0 then
+    v_inserted := lenses.fn_insert_runs(v_decisions, p_now, 'schedule');
+    if v_inserted < v_to_insert then
+      v_decisions := lenses.fn_resolve_conflicts(v_decisions, p_now);
+    end if;
+    perform lenses.fn_replace_oldest_runs(v_decisions, p_now);
+  end if;
+
+  perform lenses.fn_log_decisions(v_decisions, v_plans, p_now);
+  perform lenses.fn_advance_schedules(v_decisions, v_plans, p_tick_id, p_now, p_is_zone_lost);
+  perform lenses.fn_count_figures(
+    p_tick_id, p_now, cardinality(p_schedule_ids), v_decisions, v_plans);
+end
+$$;

@@ -1,0 +1,40 @@
+-- owner: lf_sql_engine
+-- Some runs were not inserted. Where the slot has a run by now the decision becomes a skip; where it has
+-- none, something kept the row away, which is an error of that schedule.
+create or replace function lenses.fn_resolve_conflicts(
+  p_decisions lenses.slot_decision[],
+  p_now timestamptz
+)
+returns lenses.slot_decision[]
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lost record;
+begin
+  select d.schedule_id, d.slot into v_lost
+  from unnest(p_decisions) as d
+  where d.decision = 'dispatch' and not exists (
+    select from lenses.workflow_runs as r
+    where r.id = d.run_id or r.idempotency_key = d.idempotency_key
+      or (r.schedule_id = d.schedule_id and r.scheduled_for = d.slot))
+  limit 1;
+  if found then
+    raise exception 'the run of slot % of schedule % was not inserted, and no other run has the slot',
+      v_lost.slot, v_lost.schedule_id
+      using hint = 'Look for a trigger or rule on lenses.workflow_runs that drops rows.';
+  end if;
+  return array(
+    select
+      case when d.decision = 'dispatch' and r.id is null then row(
+        d.schedule_id, d.slot, d.due_at, d.is_missed, d.available_at, 'skip',
+        'schedule_slot_exists', 'skipped_overlap', 'the slot has a run already', d.inputs,
+        d.rotation_index, d.run_id, d.idempotency_key, d.workflow_version, d.needs_approval,
+        d.ai_lenser_id, d.team_id, d.limits, d.inputs_bytes)::lenses.slot_decision
+      else d end
+    from unnest(p_decisions) as d
+    left join lenses.workflow_runs as r
+      on r.id = d.run_id and r.created_at = p_now and r.schedule_id = d.schedule_id);
+end
+$$;

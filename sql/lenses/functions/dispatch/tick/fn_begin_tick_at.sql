@@ -1,0 +1,55 @@
+-- owner: lf_sql_engine
+-- Starts a tick: its row, with the gap that it ends and what the tick before it left off. Returns the
+-- tick's id, or NULL while the dispatcher is frozen or an upgrade is under way. A tick that a clock
+-- ahead has left in the future ends no gap that this one has ended before; once it is undone it never
+-- came. Not for request roles: the clock is a parameter here.
+create or replace function lenses.fn_begin_tick_at(p_driver text, p_now timestamptz)
+returns bigint
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_settings lenses.dispatch_settings;
+  v_before lenses.dispatch_ticks;
+  v_tick_id bigint;
+begin
+  if not lenses.fn_admit_work() then
+    return null;
+  end if;
+  select d.* into v_settings from lenses.dispatch_settings as d;
+  if v_settings.is_frozen then
+    return null;
+  end if;
+  select t.* into v_before
+  from lenses.dispatch_ticks as t
+  where t.started_at <= p_now and t.undone_at is null
+  order by t.started_at desc, t.id desc
+  limit 1;
+
+  update lenses.dispatch_ticks as t
+  set silent_since = case when t.started_at - p_now > v_settings.missed_grace then p_now end
+  where t.id in (
+    select a.id from lenses.dispatch_ticks as a
+    where a.started_at > p_now and a.silent_since < p_now
+    for no key update skip locked);
+
+  insert into lenses.dispatch_ticks (
+    driver, started_at, silent_since, passes, part_limit, batch_limit
+  )
+  values (
+    left(p_driver, 200),
+    p_now,
+    case when coalesce(v_before.started_at, 'epoch') < p_now - v_settings.missed_grace
+      then coalesce(v_before.started_at, 'epoch') end,
+    coalesce(v_before.passes, 0),
+    -- What a timeout has made smaller grows again, tick by tick.
+    case when v_before.part_limit <= 5000 then v_before.part_limit * 2 end,
+    case when v_before.batch_limit <= 5000 then v_before.batch_limit * 2 end
+  )
+  returning id into v_tick_id;
+  return v_tick_id;
+end
+$$;

@@ -1,0 +1,55 @@
+-- owner: lf_sql_engine
+-- One whole tick in one transaction, at p_now. For tests and operators at the psql prompt: no role that a
+-- request can become may choose the clock. Under a statement timeout it ends after half of that, so
+-- that what it did stays; the next call goes on.
+create or replace function lenses.fn_dispatch_scheduled_workflows(
+  p_now timestamptz default null,
+  p_limit integer default null
+)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := coalesce(p_now, clock_timestamp());
+  v_settings lenses.dispatch_settings;
+  v_stop_at timestamptz := statement_timestamp() + nullif(
+    current_setting('statement_timeout')::interval, interval '0') / 2;
+  v_tick_id bigint;
+  v_taken integer;
+  v_left integer := p_limit;
+  v_dispatched integer;
+begin
+  if p_limit < 1 then
+    raise exception 'p_limit % is not positive', p_limit
+      using errcode = '22023', hint = 'Give the number of schedules, or NULL for all.';
+  end if;
+  if not isfinite(p_now) then
+    raise exception 'p_now % is not finite', p_now
+      using errcode = '22023', hint = 'Give an instant, or NULL for now.';
+  end if;
+  select d.* into v_settings from lenses.dispatch_settings as d;
+  v_tick_id := lenses.fn_begin_tick_at('function', v_now);
+  if v_tick_id is null then
+    return 0;
+  end if;
+  while not coalesce(clock_timestamp() >= v_stop_at, false)
+    and lenses.fn_tick_housekeeping(v_tick_id, v_now, 1000) loop
+  end loop;
+  loop
+    v_taken := lenses.fn_dispatch_pass(
+      v_tick_id, v_now, least(v_settings.batch_size, v_left), v_settings.max_catchup_per_tick);
+    v_left := v_left - v_taken;
+    exit when v_taken = 0 or v_left <= 0 or clock_timestamp() >= v_stop_at;
+  end loop;
+  update lenses.dispatch_ticks as t
+  set finished_at = coalesce(p_now, clock_timestamp()),
+    fresh_turns = null, conditional_turns = null, late_turns = null
+  where t.id = v_tick_id
+  returning t.dispatched into v_dispatched;
+  return v_dispatched;
+end
+$$;
+
+comment on function lenses.fn_dispatch_scheduled_workflows(timestamptz, integer) is 'One tick in one transaction. p_now: the instant it acts at (NULL: now); p_limit: at most so many schedules (NULL: all that are due). Returns the runs inserted, those that wait for approval included; 0 while frozen. Errors: 22023 for a p_limit below 1 or an infinite p_now; errors of the server''s own.';

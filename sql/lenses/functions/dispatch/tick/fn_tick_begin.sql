@@ -1,0 +1,32 @@
+-- owner: lf_sql_engine
+-- Begins a tick by the server's clock and returns its id; NULL while the dispatcher is frozen or an
+-- upgrade is under way.
+create or replace function lenses.fn_tick_begin(
+  p_driver text,
+  p_max_catchup integer default null
+)
+returns bigint
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tick_id bigint;
+begin
+  if p_driver is null then
+    raise exception 'p_driver is missing'
+      using errcode = '22023', hint = 'Say who drives the tick, for example worker.';
+  end if;
+  if p_max_catchup not between 1 and 10000 then
+    raise exception 'max_catchup_per_tick % is out of range', p_max_catchup
+      using errcode = '22023', hint = 'Allowed are 1 to 10000 slots.';
+  end if;
+  v_tick_id := lenses.fn_begin_tick_at(p_driver, clock_timestamp());
+  if p_max_catchup is not null then
+    update lenses.dispatch_ticks as t set max_catchup = p_max_catchup where t.id = v_tick_id;
+  end if;
+  return v_tick_id;
+end
+$$;
+
+comment on function lenses.fn_tick_begin(text, integer) is 'Begins a tick: p_driver names who drives it; p_max_catchup outranks max_catchup_per_tick for this tick. Returns its id for lenses.fn_tick_step and lenses.fn_tick_end, NULL while frozen or while an upgrade is under way.';

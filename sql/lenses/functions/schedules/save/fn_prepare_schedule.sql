@@ -1,0 +1,130 @@
+-- owner: lf_sql_engine
+-- Validates a schedule row on its way in and fills what follows from it: cron_spec, the limits that
+-- queue_policy means, defaults from the settings. p_old is NULL for an INSERT; what did not change is
+-- not looked up again, so that a schedule whose assignee has gone can still be edited.
+-- Raises 22023 naming the value, 23503 where the workflow does not exist.
+create or replace function lenses.fn_prepare_schedule(
+  p_new lenses.workflow_schedules,
+  p_old lenses.workflow_schedules
+)
+returns lenses.workflow_schedules
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_new lenses.workflow_schedules := p_new;
+  v_is_insert boolean := p_old.id is null;
+  v_cycle text[];
+begin
+  if v_new.lenser_id is null then
+    select w.lenser_id into v_new.lenser_id
+    from lenses.workflows as w where w.id = v_new.workflow_id;
+    if v_new.lenser_id is null then
+      raise exception 'workflow % does not exist', coalesce(v_new.workflow_id::text, 'NULL')
+        using errcode = '23503', hint = 'Create the workflow first.';
+    end if;
+  end if;
+  if v_new.jitter_ms is null then
+    select d.default_jitter_ms into v_new.jitter_ms from lenses.dispatch_settings as d;
+  end if;
+  if v_new.schedule_type is null then
+    v_new.schedule_type := case
+      when v_new.cron_expr is null and v_new.interval_ms is not null then 'interval'
+      when v_new.cron_expr is null and v_new.run_at is not null then 'once'
+      else 'cron' end;
+  end if;
+
+  v_new := lenses.fn_check_schedule_rule(v_new, p_old);
+
+  perform lenses.fn_check_instant(v_new.next_run_at, 'next_run_at', p_old.next_run_at);
+  perform lenses.fn_check_instant(v_new.due_at, 'due_at', p_old.due_at);
+  perform lenses.fn_check_instant(v_new.created_at, 'created_at', p_old.created_at);
+  perform lenses.fn_check_instant(v_new.start_at, 'start_at', p_old.start_at);
+  perform lenses.fn_check_instant(v_new.end_at, 'end_at', p_old.end_at);
+  perform lenses.fn_check_instant(v_new.paused_at, 'paused_at', p_old.paused_at);
+  perform lenses.fn_check_instant(v_new.paused_until, 'paused_until', p_old.paused_until);
+  if v_is_insert or v_new.timezone is distinct from p_old.timezone then
+    perform lenses.fn_require_timezone(v_new.timezone);
+  end if;
+  perform lenses.fn_check_schedule_name(v_new, p_old);
+  perform lenses.fn_check_text(v_new.description, 'description', 2000);
+  perform lenses.fn_check_text(v_new.global_model_id, 'global_model_id', 500);
+  perform lenses.fn_check_text(v_new.pause_note, 'pause_note', 2000);
+  if v_new.end_at < v_new.start_at then
+    raise exception 'end_at % is before start_at %', v_new.end_at, v_new.start_at
+      using errcode = '22023', hint = 'Both belong to the window; end_at must not be earlier.';
+  end if;
+  if v_new.jitter_ms not between 0 and 86400000 then
+    raise exception 'jitter_ms % is out of range', v_new.jitter_ms
+      using errcode = '22023', hint = 'Allowed are 0 to 86400000 (a day) milliseconds.';
+  end if;
+  if v_new.missed_override not in ('skip', 'run_once', 'backfill', 'spread') then
+    raise exception 'onMissed "%" is not known', v_new.missed_override
+      using errcode = '22023', hint = 'Use skip, run_once, backfill or spread.';
+  end if;
+
+  if v_is_insert or v_new.approval_policy is distinct from p_old.approval_policy then
+    perform lenses.fn_check_approval_policy(v_new.approval_policy);
+  end if;
+  if v_is_insert or v_new.retry_policy is distinct from p_old.retry_policy then
+    perform lenses.fn_check_retry_policy(v_new.retry_policy);
+  end if;
+  if v_is_insert or v_new.failure_policy is distinct from p_old.failure_policy then
+    perform lenses.fn_check_failure_policy(v_new.failure_policy);
+  end if;
+  if v_is_insert or v_new.queue_policy is distinct from p_old.queue_policy then
+    perform lenses.fn_check_queue_policy(v_new.queue_policy);
+  end if;
+  perform lenses.fn_check_schedule_links(v_new, p_old);
+
+  if v_is_insert or v_new.inputs_template is distinct from p_old.inputs_template then
+    perform lenses.fn_check_json(v_new.inputs_template, 'inputs_template', 262144, 64, 20000);
+  end if;
+  if v_new.inputs_rotation is distinct from p_old.inputs_rotation then
+    if jsonb_typeof(v_new.inputs_rotation) not in ('array', 'null') then
+      raise exception 'inputs_rotation must be an array, not %',
+        jsonb_typeof(v_new.inputs_rotation)
+        using errcode = '22023', hint = 'Give an array of inputs, one a dispatch, or NULL.';
+    end if;
+    perform lenses.fn_check_json(v_new.inputs_rotation, 'inputs_rotation', 1048576, 64, 50000);
+    v_new.inputs_rotation := nullif(v_new.inputs_rotation, 'null');
+    if not v_is_insert and v_new.last_rotation_index = p_old.last_rotation_index then
+      v_new.last_rotation_index := 0;
+    end if;
+  end if;
+  if v_new.pre_dispatch_condition is distinct from p_old.pre_dispatch_condition then
+    v_new.pre_dispatch_condition := nullif(v_new.pre_dispatch_condition, 'null');
+    perform automation.fn_check_filter(v_new.pre_dispatch_condition);
+  end if;
+
+  v_new.max_in_flight := case
+    when v_new.queue_policy ->> 'mode' = 'serial' then 1
+    else (v_new.queue_policy ->> 'maxConcurrency')::integer end;
+  v_new.on_missed := v_new.queue_policy ->> 'onMissed';
+  v_new.on_overlap := coalesce(v_new.queue_policy ->> 'onOverlap', case
+    when v_new.queue_policy ->> 'mode' = 'serial' and v_new.on_missed in ('backfill', 'spread')
+    then 'queue' end);
+  v_new.max_backfill := coalesce((v_new.queue_policy ->> 'maxBackfill')::integer, 100);
+  v_new.spread_window_ms := coalesce((v_new.queue_policy ->> 'spreadWindowMs')::bigint, 60000);
+  v_new.is_sequential := v_new.max_in_flight is not null
+    or coalesce(v_new.pre_dispatch_condition, '{}') <> '{}';
+
+  if v_new.is_active and (not coalesce(p_old.is_active, false)
+    or v_new.workflow_id is distinct from p_old.workflow_id
+    or v_new.workflow_version is distinct from p_old.workflow_version) then
+    select v.cycle into v_cycle
+    from lenses.workflows as w
+    inner join lenses.workflow_versions as v
+      on v.workflow_id = w.id and v.version = coalesce(v_new.workflow_version, w.version)
+    where w.id = v_new.workflow_id;
+    if v_cycle is not null then
+      raise exception 'cycle_detected: the workflow''s graph has the cycle %',
+        array_to_string(v_cycle, ' -> ')
+        using errcode = '22023',
+          hint = 'Remove an edge of the cycle, or save the schedule inactive.';
+    end if;
+  end if;
+  return v_new;
+end
+$$;

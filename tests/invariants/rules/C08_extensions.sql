@@ -1,3 +1,0 @@
--- No extension lives in our schemas.
--- breaks: create extension pg_trgm schema lenses
-select e.extname from pg_extension as e join rooms as r on r.oid = e.extnamespace
