@@ -10,40 +10,40 @@ from uuid import UUID, uuid4
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.rpc.callers import Caller, acting
-from tests.runs.world import FREE, World
+from tests.support.callers import Caller, acting
 from tests.support.database import make_tenant
+from tests.support.run_scenario import FREE, RunScenario
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def owner(world: World) -> Caller:
-    return Caller(world.db, world.tenant)
+def owner(scenario: RunScenario) -> Caller:
+    return Caller(scenario.db, scenario.tenant)
 
 
 def ids(owner: Caller, filter: dict[str, Any] | None = None, **more: Any) -> list[UUID]:
     return [row.id for row in owner.rows("fn_get_runs", filter=filter or {}, **more)]
 
 
-def test_newest_first_and_only_ones_own(world: World, owner: Caller) -> None:
-    runs = [world.run(created_at=START + n * HOUR) for n in range(4)]
-    stranger = make_tenant(world.db)
-    world._insert(
+def test_newest_first_and_only_ones_own(scenario: RunScenario, owner: Caller) -> None:
+    runs = [scenario.run(created_at=START + n * HOUR) for n in range(4)]
+    stranger = make_tenant(scenario.db)
+    scenario._insert(
         "lenses.workflow_runs",
-        {"workflow_id": world.make_workflow(stranger), "policies": FREE},
+        {"workflow_id": scenario.make_workflow(stranger), "policies": FREE},
     )
     assert ids(owner) == runs[::-1]
     assert ids(owner, limit=2) == [runs[3], runs[2]]
     assert ids(owner, before=START + 2 * HOUR) == [runs[1], runs[0]]
     assert ids(owner, limit=0) == []
-    assert len(ids(Caller(world.db, stranger))) == 1
+    assert len(ids(Caller(scenario.db, stranger))) == 1
 
 
-def test_pages_through_runs_of_one_instant(world: World, owner: Caller) -> None:
+def test_pages_through_runs_of_one_instant(scenario: RunScenario, owner: Caller) -> None:
     """A tick makes thousands of runs at one instant: `before_run` goes on where a page ended."""
-    runs = {world.run(created_at=START) for _ in range(7)}
+    runs = {scenario.run(created_at=START) for _ in range(7)}
     seen: list[UUID] = []
     while page := ids(owner, {"before_run": str(seen[-1])} if seen else {}, limit=3):
         seen += page
@@ -51,16 +51,16 @@ def test_pages_through_runs_of_one_instant(world: World, owner: Caller) -> None:
     assert set(seen) == runs
 
 
-def test_each_filter(world: World, owner: Caller) -> None:
-    schedule, other = world.make_schedule(name="morning"), world.make_schedule()
-    second = world.make_workflow()
-    by_schedule = world.run(schedule, trigger_mode="schedule", created_at=START)
-    backfilled = world.run(other, trigger_mode="backfill", created_at=START + HOUR)
-    elsewhere = world.run(workflow_id=second, created_at=START + 2 * HOUR)
-    world.db.execute("update lenses.workflow_runs set priority = 9 where id = %s", [backfilled])
-    assert world.claimed() == [backfilled]
-    world.complete(backfilled)
-    world.cancel(elsewhere)
+def test_each_filter(scenario: RunScenario, owner: Caller) -> None:
+    schedule, other = scenario.make_schedule(name="morning"), scenario.make_schedule()
+    second = scenario.make_workflow()
+    by_schedule = scenario.run(schedule, trigger_mode="schedule", created_at=START)
+    backfilled = scenario.run(other, trigger_mode="backfill", created_at=START + HOUR)
+    elsewhere = scenario.run(workflow_id=second, created_at=START + 2 * HOUR)
+    scenario.db.execute("update lenses.workflow_runs set priority = 9 where id = %s", [backfilled])
+    assert scenario.claimed() == [backfilled]
+    scenario.complete(backfilled)
+    scenario.cancel(elsewhere)
     for filter, expected in (
         ({"status": "completed"}, [backfilled]),
         ({"status": ["pending", "cancelled"]}, [elsewhere, by_schedule]),
@@ -72,7 +72,7 @@ def test_each_filter(world: World, owner: Caller) -> None:
         ({"since": "2026-03-02T10:00:00Z"}, [elsewhere, backfilled]),
         ({"until": "2026-03-02T10:00:00Z"}, [backfilled, by_schedule]),
         ({"since": "2026-03-02T12:00:00+02:00", "until": "2026-03-02 10:30"}, [backfilled]),
-        ({"workflow": str(world.workflow), "status": "pending", "trigger": "schedule"},
+        ({"workflow": str(scenario.workflow), "status": "pending", "trigger": "schedule"},
          [by_schedule]),
         ({"status": None}, [elsewhere, backfilled, by_schedule]),
     ):  # fmt: skip
@@ -100,13 +100,13 @@ def test_a_filter_that_makes_no_sense(owner: Caller, filter: Any, said: str) -> 
     assert said in str(owner.refused("22023", "fn_get_runs", filter=Jsonb(filter)).message_primary)
 
 
-def test_ids_of_others(world: World, owner: Caller) -> None:
-    stranger = make_tenant(world.db)
-    workflow = world.make_workflow(stranger)
+def test_ids_of_others(scenario: RunScenario, owner: Caller) -> None:
+    stranger = make_tenant(scenario.db)
+    workflow = scenario.make_workflow(stranger)
     theirs = {
-        "schedule": world.make_schedule(workflow_id=workflow),
+        "schedule": scenario.make_schedule(workflow_id=workflow),
         "workflow": workflow,
-        "before_run": world._insert(
+        "before_run": scenario._insert(
             "lenses.workflow_runs", {"workflow_id": workflow, "policies": FREE}
         ),
     }
@@ -124,27 +124,27 @@ def test_ids_of_others(world: World, owner: Caller) -> None:
     assert "-1" in str(owner.refused("22023", "fn_get_runs", limit=-1).message_primary)
 
 
-def test_one_run_tells_its_story(world: World, owner: Caller) -> None:
-    agent = world.make_agent()
-    world.db.execute("update agents.ai_lensers set name = 'writer' where id = %s", [agent])
-    schedule = world.make_schedule(name="morning")
-    run = world.run(
+def test_one_run_tells_its_story(scenario: RunScenario, owner: Caller) -> None:
+    agent = scenario.make_agent()
+    scenario.db.execute("update agents.ai_lensers set name = 'writer' where id = %s", [agent])
+    schedule = scenario.make_schedule(name="morning")
+    run = scenario.run(
         schedule,
         ai_lenser_id=agent,
         context_inputs={"day": 1},
-        policies=world.policies(retry={"maxRetries": 1, "backoffMs": 3_600_000}),
+        policies=scenario.policies(retry={"maxRetries": 1, "backoffMs": 3_600_000}),
     )
-    world.claim("first")
-    world.fail(run, "first", cause="rate_limit", error="slow down")
+    scenario.claim("first")
+    scenario.fail(run, "first", cause="rate_limit", error="slow down")
     told = owner.value("fn_get_run", run_id=run)
     assert (told["status"], told["cause"], told["error"]) == ("pending", "rate_limit", "slow down")
-    assert datetime.fromisoformat(told["next_try_at"]) == world.row(run).available_at
+    assert datetime.fromisoformat(told["next_try_at"]) == scenario.row(run).available_at
     assert told["result"] is None
-    world.make_available(run)
-    world.claim("second")
-    world.append(run, "node.done", {"node": "a"}, worker="second")
+    scenario.make_available(run)
+    scenario.claim("second")
+    scenario.append(run, "node.done", {"node": "a"}, worker="second")
     assert owner.value("fn_get_run", run_id=run)["attempts"][-1]["outcome"] is None
-    world.complete(run, "second", result={"pages": 3})
+    scenario.complete(run, "second", result={"pages": 3})
     told = owner.value("fn_get_run", run_id=run)
     assert {key: told[key] for key in (
         "id", "workflow", "workflow_version", "newest_version", "schedule", "assignee", "inputs",
@@ -155,19 +155,20 @@ def test_one_run_tells_its_story(world: World, owner: Caller) -> None:
         "result": {"pages": 3}, "next_try_at": None, "attempt": 2, "event_count": 6,
         "approval": None,
     }  # fmt: skip
-    assert [
-        (a["attempt"], a["worker_id"], a["outcome"], a["cause"]) for a in told["attempts"]
-    ] == [(1, "first", "failed", "rate_limit"), (2, "second", "completed", None)]
+    assert [(a["attempt"], a["worker_id"], a["outcome"], a["cause"]) for a in told["attempts"]] == [
+        (1, "first", "failed", "rate_limit"),
+        (2, "second", "completed", None),
+    ]
     assert [event["event"] for event in told["events"]] == [
-        name for _, name in world.events(run)
+        name for _, name in scenario.events(run)
     ]
 
 
-def test_approval_stands_in_it(world: World, owner: Caller) -> None:
-    run = world.run(
+def test_approval_stands_in_it(scenario: RunScenario, owner: Caller) -> None:
+    run = scenario.run(
         policies={"approval_policy": {"requiresApproval": True}}, status="pending_approval"
     )
-    world.decide(run, note="looks right")
+    scenario.decide(run, note="looks right")
     told = owner.value("fn_get_run", run_id=run)
     assert (told["approval"]["approval_status"], told["approval"]["note"]) == (
         "approved", "looks right",
@@ -183,10 +184,10 @@ MANY = 5_000
 
 
 @pytest.fixture
-def crowd(world: World) -> UUID:
+def crowd(scenario: RunScenario) -> UUID:
     """Many completed runs and, older than all of them, a few of rare kinds, whose schedule it gives."""
-    db = world.db
-    schedule, rare = world.make_schedule(), world.make_schedule()
+    db = scenario.db
+    schedule, rare = scenario.make_schedule(), scenario.make_schedule()
     policies = json.dumps(FREE)
     with acting(db, None, "lf_sql_engine") as conn:
         conn.execute(
@@ -194,7 +195,7 @@ def crowd(world: World) -> UUID:
             "trigger_mode, status, policies, idempotency_key, created_at) "
             "select %s, %s, 1, %s, 'schedule', 'completed', %s, 'x' || n, "
             "now() - n * interval '1 second' from generate_series(1, %s) as n",
-            [world.tenant.id, world.workflow, schedule, policies, MANY],
+            [scenario.tenant.id, scenario.workflow, schedule, policies, MANY],
         )
         conn.execute(
             "insert into lenses.workflow_runs (lenser_id, workflow_id, workflow_version, schedule_id, "
@@ -203,31 +204,31 @@ def crowd(world: World) -> UUID:
             "now() + interval '1 hour' "
             "from unnest('{failed,timed_out,running,pending}'::text[]) as s, "
             "unnest('{manual,backfill}'::text[]) as t",
-            [world.tenant.id, world.workflow, rare, policies],
+            [scenario.tenant.id, scenario.workflow, rare, policies],
         )
     db.execute("analyze lenses.workflow_runs")
     return rare
 
 
-def test_a_page_reads_no_more_than_a_page(world: World, crowd: UUID) -> None:
-    workflow = world.make_workflow()
-    world.run(workflow_id=workflow, created_at=START)
+def test_a_page_reads_no_more_than_a_page(scenario: RunScenario, crowd: UUID) -> None:
+    workflow = scenario.make_workflow()
+    scenario.run(workflow_id=workflow, created_at=START)
     for filter in FILTERS:
         wanted = {**filter}
         if "schedule" in wanted:
             wanted["schedule"] = str(crowd)
         if "workflow" in wanted:
             wanted["workflow"] = str(workflow)
-        with acting(world.db, world.tenant, "authenticated") as conn:
+        with acting(scenario.db, scenario.tenant, "authenticated") as conn:
             conn.execute("select pg_stat_get_xact_tuples_returned(0)")
-            before = reads(world)
+            before = reads(scenario)
             conn.execute("select * from public.fn_get_runs(%s, 20)", [Jsonb(wanted)])
-            assert reads(world) - before < 400, filter
+            assert reads(scenario) - before < 400, filter
 
 
-def reads(world: World) -> int:
+def reads(scenario: RunScenario) -> int:
     """Rows of the run table and its indexes that this transaction has read so far."""
-    return world.db.value(
+    return scenario.db.value(
         "select (seq_tup_read + idx_tup_fetch + "
         "(select sum(pg_stat_get_xact_tuples_returned(indexrelid)) from pg_index "
         "where indrelid = relid))::bigint "

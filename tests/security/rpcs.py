@@ -66,7 +66,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "fn_lint_schedule": {"p_schedule_id": ":schedule"},
     "fn_preview_schedule_ticks": {"p_schedule_id": ":schedule"},
     "fn_recompute_schedule": {"p_schedule_id": ":schedule"},
-    "fn_retry_workflow_run": {"p_run_id": ":ended_run"},
+    "fn_retry_workflow_run": {"p_run_id": ":run"},
     "fn_resume_workflow_schedule": {"p_schedule_id": ":schedule"},
     "fn_run_workflow_schedule_now": {"p_schedule_id": ":schedule", "p_inputs": '{"a":1}'},
     "fn_schedule_health": {},

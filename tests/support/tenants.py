@@ -47,9 +47,6 @@ insert into lenses.workflow_runs (
 values (
   %(run)s, %(lenser)s, %(workflow)s, 1, %(schedule)s, 'pending_approval', true, %(agent)s
 );
-insert into lenses.workflow_runs (id, lenser_id, workflow_id, workflow_version)
-values (%(ended_run)s, %(lenser)s, %(workflow)s, 1);
-update lenses.workflow_runs set status = 'cancelled' where id = %(ended_run)s;
 insert into lenses.run_retries (run_id, attempt, lenser_id, spent_credits, retried_at)
 values (%(run)s, 0, %(lenser)s, 0, now());
 insert into agents.agent_run_events (lenser_id, run_id, event_type)
@@ -68,7 +65,7 @@ values (%(gateway_cron_run)s, %(lenser)s, %(gateway)s, %(gateway_cron)s, 'health
 
 KINDS = (
     "lenser", "user", "agent", "team", "workflow", "assignment", "calendar", "spare_calendar", "schedule",
-    "run", "ended_run", "gateway", "gateway_cron", "gateway_cron_run",
+    "run", "gateway", "gateway_cron", "gateway_cron_run",
 )  # fmt: skip
 
 

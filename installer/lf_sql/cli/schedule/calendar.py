@@ -15,6 +15,7 @@ from lf_sql.cli.context import acting, emit, note, options
 from lf_sql.cli.lazy import SuggestingGroup, taking
 from lf_sql.cli.params import Json, is_utf8
 from lf_sql.cli.progress import progress
+from lf_sql.cli.schedule import views
 from lf_sql.cli.schedule.calendar_change import days, delete, show, update
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
@@ -73,7 +74,16 @@ class Day(click.ParamType):
 @click.option("--from", "since", type=Day(), help="First of its dates (1 January of this year).")
 @click.option("--until", type=Day(), help="Last of its dates (31 December of this year).")
 @click.option("--seeds-only", is_flag=True, hidden=True)
-def list_(which: str | None, since: date | None, until: date | None, seeds_only: bool) -> None:
+@click.option(
+    "-o", "--output", type=click.Choice(["wide"]), help="wide: every column, at full length."
+)
+def list_(
+    which: str | None,
+    since: date | None,
+    until: date | None,
+    seeds_only: bool,
+    output: str | None,
+) -> None:
     """Calendars: the tenants' and the seeds that everybody sees."""
     today = date.today()
     with as_asked() as conn:
@@ -87,7 +97,10 @@ def list_(which: str | None, since: date | None, until: date | None, seeds_only:
         else:
             rows = conn.execute(LIST.encode()).fetchall()
             rows = [row for row in rows if row["is_seed"] or not seeds_only]
-    emit(rows, ["date", "weekday"] if which else COLUMNS)
+    if which:
+        emit(rows, ["date", "weekday"])
+    else:
+        emit(rows, COLUMNS, view=views.calendars, is_wide=output == "wide")
 
 
 @click.command(

@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
 -- What a transition of a run leaves, called by the guard that has let it pass: exactly one event
--- with the run's next number, which the team run has too where there is one, the approval's part, and,
--- where the run is over, its schedule's last result. What the engine does happens at the time that it wrote into the row (the tick's own
--- clock), everything else now.
+-- with the run's next number; exactly one of its team run, where there is one (what an approval or
+-- another assignee makes of it says so itself); and, where the run is over, its schedule's last result.
+-- What the engine does happens at the time that it wrote into the row (the tick's own clock), everything
+-- else now.
 create or replace function lenses.fn_follow_run(
   p_old lenses.workflow_runs,
   p_new lenses.workflow_runs,
@@ -47,12 +48,14 @@ begin
     lenser_id, run_id, seq, event_type, payload, occurred_at
   )
   values (p_new.lenser_id, p_new.id, p_new.last_event_seq, v_event, v_payload, v_at);
-  insert into agents.agent_run_events (
-    lenser_id, team_run_id, run_id, event_type, payload, occurred_at
-  )
-  select t.lenser_id, t.id, p_new.id, v_event, v_payload, v_at
-  from agents.team_runs as t
-  where t.workflow_run_id = p_new.id;
+  if 'pending_approval' not in (p_old.status, p_new.status) and v_event <> 'run.reassigned' then
+    insert into agents.agent_run_events (
+      lenser_id, team_run_id, run_id, event_type, payload, occurred_at
+    )
+    select t.lenser_id, t.id, p_new.id, v_event, v_payload, v_at
+    from agents.team_runs as t
+    where t.workflow_run_id = p_new.id;
+  end if;
 
   if p_old.status = 'pending_approval' and v_is_over or p_new.status = 'pending_approval' then
     perform agents.fn_follow_approval(p_new, v_at);
