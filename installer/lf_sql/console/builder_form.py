@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from lf_sql.console.charts import interval_words
 from lf_sql.console.handlers import Form, UnfitError
-from lf_sql.given import duration
+from lf_sql.durations import duration
 
 UNITS = {"minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
 

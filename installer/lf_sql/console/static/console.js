@@ -133,6 +133,12 @@
     }
   }, true);
 
+  // A timeline that is wider than the window begins where now is.
+  function toNow() {
+    const line = $(".line .now"), box = line?.closest(".scroll");
+    if (box && box.scrollWidth > box.clientWidth) box.scrollLeft += line.getBoundingClientRect().left - box.getBoundingClientRect().right + box.clientWidth / 4;
+  }
+
   // Answers of the server
   function toast({ message, hint, tone = "good", undo, link }) {
     const box = document.createElement("div");
@@ -273,6 +279,7 @@
     $("#why").addEventListener("close", () => $("#why-text").replaceChildren());
     paint();
     count();
+    toNow();
     if ($("[data-gone]")) lose();
   });
 })();
