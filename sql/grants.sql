@@ -163,7 +163,9 @@ grant execute on function
   public.fn_gateway_cron_remove(uuid),
   public.fn_get_gateway_cron_runs(uuid, int),
   public.fn_schedule_load(text),
-  public.fn_preview_days(date, integer, uuid)
+  public.fn_preview_days(date, integer, uuid),
+  public.fn_schedules_due_between(timestamptz, timestamptz, int),
+  public.fn_get_slots(uuid[], timestamptz, timestamptz, int)
 to authenticated;
 grant execute on function
   public.fn_schedule_load(text),
@@ -198,6 +200,7 @@ grant execute on function
   public.fn_delete_workflow_schedule(uuid),
   public.fn_set_schedule_calendar(uuid, uuid),
   public.fn_set_schedule_condition(uuid, jsonb),
+  public.fn_test_schedule_condition(uuid, jsonb, uuid),
   public.fn_set_schedule_inputs_rotation(uuid, jsonb),
   public.fn_recompute_schedule(uuid),
   public.fn_create_schedule_calendar(text, text, text, date[], uuid, jsonb),

@@ -72,8 +72,22 @@ CALLS: dict[str, dict[str, Any]] = {
     "fn_schedule_health": {},
     "fn_schedule_load": {},
     "fn_preview_days": {"p_schedule_id": ":schedule"},
+    "fn_get_slots": {
+        "p_schedule_ids": "{:schedule}",
+        "p_from": "2026-12-01T09:00:00Z",
+        "p_until": "2026-12-01T10:00:00Z",
+    },
+    "fn_schedules_due_between": {
+        "p_from": "2026-12-01T09:00:00Z",
+        "p_until": "2026-12-01T10:00:00Z",
+    },
     "fn_set_project": {"p_project": "shop", "p_schedule_ids": "{:schedule}"},
     "fn_set_schedule_calendar": {"p_schedule_id": ":schedule", "p_calendar_id": ":spare_calendar"},
+    "fn_test_schedule_condition": {
+        "p_workflow_id": ":workflow",
+        "p_condition": '{"/last_24h_stats/failed":{"lt":3}}',
+        "p_schedule_id": ":schedule",
+    },
     "fn_set_schedule_condition": {
         "p_schedule_id": ":schedule",
         "p_condition": '{"/last_24h_stats/failed":{"lt":3}}',

@@ -13,7 +13,19 @@ import click
 from starlette.routing import Route
 
 from lf_sql.cli import cli
-from lf_sql.console.pages import builder, gateways, health, load, observe, schedule
+from lf_sql.console.pages import (
+    approvals,
+    builder,
+    calendars,
+    explain,
+    gateways,
+    health,
+    load,
+    observe,
+    runs,
+    schedule,
+    timeline,
+)
 from tests.support.processes import running
 
 # `{kind}` is the id of the tenant's row of that kind.
@@ -84,8 +96,16 @@ def reading(ids: Mapping[str, str]) -> Iterator[list[str]]:
             yield [*words.split(), *(word.format(**ids) for word in call)]
 
 
-PAGES = (observe, schedule, builder, load, gateways, health)
-NAMED = {"/schedules": "schedule", "/builder": "schedule", "/gateways": "gateway"}
+PAGES = (
+    observe, runs, approvals, schedule, explain, builder, timeline, load, calendars, gateways, health,
+)  # fmt: skip
+NAMED = {
+    "/schedules": "schedule",
+    "/builder": "schedule",
+    "/gateways": "gateway",
+    "/runs": "run",
+    "/calendars": "calendar",
+}
 
 
 def paths(ids: Mapping[str, str]) -> Iterator[str]:

@@ -16,7 +16,19 @@ from starlette.staticfiles import StaticFiles
 
 from lf_sql.console.database import Database, one
 from lf_sql.console.handlers import reads
-from lf_sql.console.pages import builder, gateways, health, load, observe, schedule
+from lf_sql.console.pages import (
+    approvals,
+    builder,
+    calendars,
+    explain,
+    gateways,
+    health,
+    load,
+    observe,
+    runs,
+    schedule,
+    timeline,
+)
 from lf_sql.console.render import HERE, page
 from lf_sql.console.security import Gate, Guard, allowed_hosts
 from lf_sql.db import Connection
@@ -77,7 +89,17 @@ def create_app(
             *observe.routes,
             *schedule.routes,
             *builder.routes,
+            *runs.routes,
+            *approvals.routes,
+            *explain.routes,
+            *timeline.routes,
+            *runs.routes,
+            *approvals.routes,
+            *explain.routes,
+            *timeline.routes,
             *load.routes,
+            *calendars.routes,
+            *calendars.routes,
             *gateways.routes,
             *health.routes,
             Route("/ping", reads(ping)),

@@ -27,7 +27,7 @@ newest as materialized (
 mine as materialized (
   select
     s.*,
-    w.title,
+    lenses.fn_schedule_label(s.name, s.description, w.title) as called,
     w.status as workflow_status,
     z.name is not null as has_zone,
     s.is_active and s.due_at < clock_timestamp() - interval '3 minutes'
@@ -194,11 +194,11 @@ findings as (
 )
 
 select
-  'schedule', f.state, f.label, format('%s: %s', lenses.fn_schedule_label(m.name, m.description, m.title), f.detail),
+  'schedule', f.state, f.label, format('%s: %s', m.called, f.detail),
   f.advice, f.id
 from findings as f
 inner join mine as m on m.id = f.id
-order by case f.state when 'bad' then 1 else 2 end, m.title, f.id, f.rank
+order by case f.state when 'bad' then 1 else 2 end, m.called, f.id, f.rank
 $$;
 
 comment on function lenses.fn_health_schedules(uuid) is
