@@ -642,8 +642,8 @@ create table lenses.workflow_runs (
 CREATE INDEX workflow_runs_ai_lenser_id_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (ai_lenser_id, lenser_id, created_at) WHERE (ai_lenser_id IS NOT NULL);
 CREATE INDEX workflow_runs_approval_expires_at_idx ON lenses.workflow_runs USING btree (approval_expires_at) WHERE ((status = 'pending_approval'::text) AND (approval_expires_at IS NOT NULL));
 CREATE INDEX workflow_runs_available_at_idx ON lenses.workflow_runs USING btree (available_at) WHERE ((status = 'pending'::text) AND (available_at IS NOT NULL));
-CREATE UNIQUE INDEX workflow_runs_idempotency_key_idx ON lenses.workflow_runs USING btree (idempotency_key) WHERE (("left"(idempotency_key, 32) <> replace((id)::text, '-'::text, ''::text)) AND (idempotency_key <> ('manual:'::text || (id)::text)));
 CREATE INDEX workflow_runs_by_hand_idx ON lenses.workflow_runs USING btree (lenser_id, trigger_mode, created_at) WHERE (trigger_mode <> 'schedule'::text);
+CREATE UNIQUE INDEX workflow_runs_idempotency_key_idx ON lenses.workflow_runs USING btree (idempotency_key) WHERE (("left"(idempotency_key, 32) <> replace((id)::text, '-'::text, ''::text)) AND (idempotency_key <> ('manual:'::text || (id)::text)));
 CREATE INDEX workflow_runs_in_flight_idx ON lenses.workflow_runs USING btree (schedule_id, status) WHERE ((status = ANY (ARRAY['pending_approval'::text, 'pending'::text, 'running'::text])) AND (schedule_id IS NOT NULL));
 CREATE INDEX workflow_runs_lease_expires_at_idx ON lenses.workflow_runs USING btree (lease_expires_at) WHERE (status = 'running'::text);
 CREATE INDEX workflow_runs_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (lenser_id, created_at);
