@@ -10,7 +10,7 @@ from psycopg import errors
 from psycopg.types.json import Jsonb
 
 from tests.support.callers import acting
-from tests.support.scenario import MONDAY, NO_APPROVAL, Scenario, at, minutes
+from tests.support.scenario import NO_APPROVAL, Scenario, at, minutes
 
 DEFAULTS = {
     "approval_policy": {"requiresApproval": True},
@@ -59,7 +59,7 @@ def test_what_the_schedule_leaves_out_is_the_assignments(scenario: Scenario) -> 
     ) == ["skip"]
 
 
-@pytest.mark.parametrize("how", ["row", "upsert", "patch", "update"])
+@pytest.mark.parametrize("how", ["row", "patch", "update"])
 def test_a_default_that_is_spelled_out_is_the_schedules_own(scenario: Scenario, how: str) -> None:
     own = assignment(
         scenario,
@@ -75,16 +75,7 @@ def test_a_default_that_is_spelled_out_is_the_schedules_own(scenario: Scenario, 
             workflow_assignment_id=own, failure_policy={"mode": "halt"}
         )
     with acting(scenario.db, scenario.tenant, "authenticated") as conn:
-        if how == "upsert":
-            conn.execute(
-                "select public.fn_upsert_workflow_schedule(p_workflow_id => %s, p_schedule_id => %s,"
-                " p_cron_expr => '*/5 * * * *', p_start_at => %s, p_workflow_assignment_id => %s,"
-                " p_approval_policy => %s, p_retry_policy => %s, p_failure_policy => %s,"
-                " p_queue_policy => %s)",
-                [scenario.workflow, schedule, MONDAY, own, Jsonb(NO_APPROVAL)]
-                + [Jsonb(spelled[name]) for name in spelled],
-            )
-        elif how == "patch":
+        if how == "patch":
             conn.execute(
                 "select public.fn_patch_workflow_schedule(%s, %s)", [schedule, Jsonb(spelled)]
             )
