@@ -53,14 +53,16 @@ begin
     exit when v_taken > 0;
   end loop;
   update lenses.dispatch_ticks as t
-  set passes = case when v_taken > 0 then t.passes + 1 else 0 end,
-    -- New runs are posted in this tick, not the next.
-    parts_again = t.parts_again || case
-      when v_taken > 0 and 'delivering' <> all (t.parts_again)
-        and exists (select from lenses.deliveries) then array['delivering'] else '{}' end
+  set passes = case when v_taken > 0 then t.passes + 1 else 0 end
   where t.id = p_tick_id and (v_taken > 0 or t.passes > 0);
   if v_taken = 0 then
     return 0;
+  end if;
+  -- New runs are posted in this tick, not the next.
+  if exists (select from lenses.deliveries) then
+    update lenses.dispatch_ticks as t
+    set parts_again = t.parts_again || 'delivering'::text
+    where t.id = p_tick_id and 'delivering' <> all (t.parts_again);
   end if;
 
   for v_chunk in

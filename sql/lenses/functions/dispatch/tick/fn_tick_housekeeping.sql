@@ -31,8 +31,12 @@ begin
   v_parts := coalesce(
     v_tick.parts, array[
       'reviving schedules', 'reaping runs', 'queueing runs', 'ending pauses', 'gateway leases',
-      'gateway crons'] || case
-      when exists (select from lenses.deliveries) then array['delivering'] else '{}' end);
+      'gateway crons']);
+  if v_tick.parts is null then
+    if exists (select from lenses.deliveries) then
+      v_parts := v_parts || 'delivering'::text;
+    end if;
+  end if;
   v_again := v_tick.parts_again;
   v_limit := least(p_limit, v_tick.part_limit);
   while v_done = 0 and v_note is null and v_parts || v_again <> '{}' loop
