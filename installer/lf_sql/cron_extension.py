@@ -58,3 +58,17 @@ def suffixed(name: str, database: str) -> str:
     if len(whole.encode()) <= LONGEST and not database.isdigit():  # a number is a lane's
         return whole
     return f"{name}-{hashlib.sha256(database.encode()).hexdigest()[:16]}"
+
+
+def lanes(conn: Connection) -> int:
+    """How many drivers share the work: each wants a job of its own."""
+    there = conn.execute(
+        "select pg_catalog.to_regclass('lenses.dispatch_settings') is not null as is_there"
+    ).fetchone()
+    if not (there and there["is_there"]):
+        return 1
+    row = conn.execute(  # a database that is not upgraded yet has no such column
+        "select (pg_catalog.to_jsonb(s) ->> 'dispatch_lanes')::integer as lanes "
+        "from lenses.dispatch_settings as s"
+    ).fetchone()
+    return (row and row["lanes"]) or 1

@@ -90,25 +90,13 @@ class Cron:
 
     def wanted(self) -> list[Wanted]:
         """The jobs whose procedure is here, of as many lanes as are set."""
-        lanes = self._lanes()
+        lanes = cron_extension.lanes(self.ours)
         return [self._wanted(job) for job in self._possible() if job.lane <= lanes]
 
     def surplus(self) -> list[Wanted]:
         """Those of the lanes too many."""
-        lanes = self._lanes()
+        lanes = cron_extension.lanes(self.ours)
         return [self._wanted(job) for job in self._possible() if job.lane > lanes]
-
-    def _lanes(self) -> int:
-        there = self.ours.execute(
-            "select pg_catalog.to_regclass('lenses.dispatch_settings') is not null as is_there"
-        ).fetchone()
-        if not (there and there["is_there"]):
-            return 1
-        row = self.ours.execute(  # a database that is not upgraded yet has no such column
-            "select (pg_catalog.to_jsonb(s) ->> 'dispatch_lanes')::integer as lanes "
-            "from lenses.dispatch_settings as s"
-        ).fetchone()
-        return (row and row["lanes"]) or 1
 
     def _possible(self) -> list[Job]:
         rows = self.ours.execute(
