@@ -92,6 +92,7 @@ def test_each_filter(scenario: RunScenario, owner: Caller) -> None:
         ({"schedule": "morning"}, 'p_filter.schedule is no uuid: "morning"'),
         ({"since": "yesterday"}, 'p_filter.since is no instant: "yesterday"'),
         ({"until": 5}, "p_filter.until must be a string"),
+        ({"until": "0044-03-15"}, "p_filter.until must be an instant of the years 1970 to 9999"),
         ([1], "p_filter must be a JSON object"),
         ("failed", "p_filter must be a JSON object"),
     ],

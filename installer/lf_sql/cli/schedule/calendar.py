@@ -11,7 +11,7 @@ import click
 
 from lf_sql import ics, public_holidays
 from lf_sql.cli.candidates import complete
-from lf_sql.cli.context import acting, emit, note, options
+from lf_sql.cli.context import acting, emit, is_for_a_person, note
 from lf_sql.cli.lazy import SuggestingGroup, taking
 from lf_sql.cli.params import Json, is_utf8
 from lf_sql.cli.progress import progress
@@ -20,7 +20,7 @@ from lf_sql.cli.schedule.calendar_change import days, delete, show, update
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
 from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, find, installed, one
-from lf_sql.plain import plain
+from lf_sql.cli.terminal.ask import ask, yes_option
 
 KIND = click.option(
     "--kind",
@@ -185,6 +185,7 @@ def detach(schedule: str) -> None:
 @KIND
 @ZONE
 @click.option("--dry-run", is_flag=True, help="Show the dates and store nothing.")
+@yes_option
 def import_(
     file: Path | None,
     country: str | None,
@@ -196,6 +197,7 @@ def import_(
     kind: str,
     timezone: str,
     dry_run: bool,
+    yes: bool,
 ) -> None:
     """A calendar from an .ics file, or from a country's public holidays."""
     if (file is None) == (country is None):
@@ -218,10 +220,8 @@ def import_(
     if dry_run:
         note(f"{len(dates)} dates; nothing is stored (--dry-run)")
         return
-    if sys.stdin.isatty() and sys.stdout.isatty() and not options().as_json:
-        click.confirm(
-            f"Store these {len(dates)} dates as calendar {plain(name)}?", abort=True, err=True
-        )
+    if sys.stdin.isatty() and is_for_a_person():
+        ask(f"Store these {len(dates)} dates as calendar {name}?", yes)
     with as_tenant() as conn:
         old = conn.execute(
             "select c.id from lenses.schedule_calendars as c where c.name = %s and not c.is_seed",

@@ -53,6 +53,9 @@ begin
     raise exception 'p_limit must not be negative, but is %', p_limit
       using errcode = '22023', hint = 'Give 1 to 500.';
   end if;
+  perform lenses.fn_check_instant(v_since, 'p_filter.since');
+  perform lenses.fn_check_instant(v_until, 'p_filter.until');
+  perform lenses.fn_check_instant(p_before, 'p_before');
   if v_schedule_id is not null then
     perform lenses.fn_require_schedule(v_schedule_id);
   end if;
