@@ -224,7 +224,7 @@ def settings(form: Form, zone: str, before: Mapping[str, Any]) -> dict[str, Any]
         "description": form.text("description"),
         "jitter_ms": milliseconds(form.text("jitter_ms"), "jitter_ms") or 0,
         "calendar_id": form.text("calendar_id"),
-        "on_holiday": form.text("on_holiday") or "skip",
+        "on_holiday": (form.text("calendar_id") and form.text("on_holiday")) or "skip",
         "assignee_type": kind or before.get("assignee_type") or "agent",
         "assignee_id": assignee or None,
         "workflow_assignment_id": form.text("assignment"),
