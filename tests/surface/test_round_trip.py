@@ -116,7 +116,6 @@ select w.title, s.name, to_jsonb(s) - '{id,workflow_id,lenser_id,created_at,upda
   cron_spec,paused_at,pause_note,is_active,project,assignee_type,missed_before}'::text[] as rest,
   (select c.name from lenses.schedule_calendars as c where c.id = s.calendar_id) as calendar
 from lenses.workflow_schedules as s join lenses.workflows as w on w.id = s.workflow_id
-
 where s.lenser_id = %s and s.name is not null and w.title not in ('', 'twice') and w.title !~ '^0b4e'
 order by s.name collate "C"
 """
