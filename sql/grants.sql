@@ -101,7 +101,11 @@ grant select on
   agents.action_logs,
   agents.approval_attempts,
   lenses.run_counts,
-  lenses.lenser_usage
+  lenses.run_retries,
+  lenses.lenser_usage,
+  lenses.deliveries,
+  lenses.delivery_requests,
+  lenses.outbox
 to service_role;
 
 -- service_role: functions.
@@ -158,8 +162,15 @@ grant execute on function
   public.fn_gateway_cron_run(uuid, jsonb),
   public.fn_gateway_cron_remove(uuid),
   public.fn_get_gateway_cron_runs(uuid, int),
-  public.fn_schedule_load(text)
+  public.fn_schedule_load(text),
+  public.fn_preview_days(date, integer, uuid),
+  public.fn_schedules_due_between(timestamptz, timestamptz, int),
+  public.fn_get_slots(uuid[], timestamptz, timestamptz, int)
 to authenticated;
+grant execute on function
+  public.fn_schedule_load(text),
+  public.fn_preview_days(date, integer, uuid)
+to service_role;
 
 -- Health and the worker: operators and the process lf-sql worker; a tenant sees his own schedules' health.
 
@@ -167,9 +178,10 @@ grant execute on function
   lenses.fn_health(jsonb, boolean),
   lenses.fn_metrics(),
   lenses.fn_next_wake(integer),
+  lenses.fn_lanes(),
   lenses.fn_remove_worker(text),
   lenses.fn_worker_goodbye(text),
-  lenses.fn_worker_heartbeat(text, text, integer, boolean, text)
+  lenses.fn_worker_heartbeat(text, text, integer, boolean, text, integer)
 to service_role;
 grant execute on function public.fn_schedule_health() to authenticated;
 
@@ -188,6 +200,7 @@ grant execute on function
   public.fn_delete_workflow_schedule(uuid),
   public.fn_set_schedule_calendar(uuid, uuid),
   public.fn_set_schedule_condition(uuid, jsonb),
+  public.fn_test_schedule_condition(uuid, jsonb, uuid),
   public.fn_set_schedule_inputs_rotation(uuid, jsonb),
   public.fn_recompute_schedule(uuid),
   public.fn_create_schedule_calendar(text, text, text, date[], uuid, jsonb),
@@ -234,8 +247,10 @@ grant execute on function
   lenses.fn_fail_workflow_run(uuid, text, text, text, numeric, integer),
   lenses.fn_heartbeat_workflow_runs(text, uuid[], interval),
   lenses.fn_complete_workflow_runs(text, jsonb),
+  lenses.fn_book_run_credits(uuid, text, integer, numeric),
   lenses.fn_cancel_workflow_run(uuid),
   lenses.fn_cancel_workflow_runs(uuid[]),
+  lenses.fn_retry_workflow_run(uuid),
   lenses.fn_reap_workflow_runs(),
   public.fn_claim_workflow_runs(text, integer, interval),
   public.fn_heartbeat_workflow_run(uuid, text, interval, integer),
@@ -244,19 +259,44 @@ grant execute on function
   public.fn_fail_workflow_run(uuid, text, text, text, numeric, integer),
   public.fn_heartbeat_workflow_runs(text, uuid[], interval),
   public.fn_complete_workflow_runs(text, jsonb),
+  public.fn_book_run_credits(uuid, text, integer, numeric),
   public.fn_reap_workflow_runs()
 to service_role;
 grant execute on function
   public.fn_cancel_workflow_run(uuid),
-  public.fn_cancel_workflow_runs(uuid[])
+  public.fn_cancel_workflow_runs(uuid[]),
+  public.fn_retry_workflow_run(uuid)
 to authenticated, service_role;
 grant execute on function
   public.fn_decide_workflow_run(uuid, text, text),
   public.fn_decide_workflow_runs(uuid[], text, text),
   public.fn_run_workflow_schedule_now(uuid, jsonb),
   public.fn_backfill_schedule(uuid, timestamptz, boolean, timestamptz),
-  public.fn_get_schedule_run_history(uuid, integer)
+  public.fn_get_schedule_run_history(uuid, integer),
+  public.fn_get_runs(jsonb, integer, timestamptz),
+  public.fn_get_run(uuid)
 to authenticated;
+
+-- Deliveries and events: service_role names where they go, and claims them.
+
+grant execute on function
+  lenses.fn_set_delivery(jsonb),
+  lenses.fn_set_delivery_secret(text, text),
+  lenses.fn_delete_delivery(text),
+  lenses.fn_deliver(),
+  lenses.fn_claim_events(text, text, integer, interval),
+  lenses.fn_ack_events(text, bigint[]),
+  lenses.fn_fail_event(bigint, text, text, interval),
+  lenses.fn_retry_dead_events(text),
+  public.fn_set_delivery(jsonb),
+  public.fn_set_delivery_secret(text, text),
+  public.fn_delete_delivery(text),
+  public.fn_deliver(),
+  public.fn_claim_events(text, text, integer, interval),
+  public.fn_ack_events(text, bigint[]),
+  public.fn_fail_event(bigint, text, text, interval),
+  public.fn_retry_dead_events(text)
+to service_role;
 
 -- What the console asks besides: the cron language, the preview, and the ledger of slots, by row security.
 
@@ -273,9 +313,9 @@ grant execute on function lenses.fn_slot_key(uuid, timestamptz) to authenticated
 
 -- Drivers and operators: the tick by the server's clock, the preview of any schedule, the cron language.
 
-grant execute on procedure lenses.sp_dispatch_tick() to service_role;
+grant execute on procedure lenses.sp_dispatch_tick(integer) to service_role;
 grant execute on function
-  lenses.fn_tick_begin(text, integer),
+  lenses.fn_tick_begin(text, integer, integer, bigint),
   lenses.fn_tick_step(bigint),
   lenses.fn_tick_end(bigint, text),
   public.fn_dispatch_tick(),

@@ -200,7 +200,7 @@ create table agents.teams (
 );
 CREATE INDEX teams_lenser_id_idx ON agents.teams USING btree (lenser_id);
 
--- Who works on a workflow, with policies of its own; its approval gates add to a schedule's.
+-- Who works on a workflow. Its policies are defaults, key by key, for what the schedules that go by it leave out; its approval adds to theirs.
 create table agents.workflow_assignments (
   id uuid not null default gen_random_uuid(),
   lenser_id uuid not null,
@@ -208,12 +208,13 @@ create table agents.workflow_assignments (
   assignee_type text not null,
   assignee_id uuid not null,
   autonomy_level text not null default 'supervised'::text,
-  approval_policy jsonb not null default '{"requiresApproval": true}'::jsonb,
-  retry_policy jsonb not null default '{"maxRetries": 1}'::jsonb,
-  failure_policy jsonb not null default '{"mode": "isolate"}'::jsonb,
-  queue_policy jsonb not null default '{"mode": "parallel"}'::jsonb,
+  approval_policy jsonb not null,
+  retry_policy jsonb not null,
+  failure_policy jsonb not null,
+  queue_policy jsonb not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  explicit_defaults text[] not null,
   constraint workflow_assignments_pkey PRIMARY KEY (id),
   constraint workflow_assignments_id_lenser_id_key UNIQUE (id, lenser_id),
   constraint workflow_assignments_workflow_id_lenser_id_fkey FOREIGN KEY (workflow_id, lenser_id) REFERENCES lenses.workflows(id, lenser_id) ON DELETE CASCADE,
@@ -303,6 +304,76 @@ create type lenses.slot_plan as (
   spread_step interval
 );
 
+-- Endpoints that runs are posted to and consumers of events, named by operators alone: lenses.fn_set_delivery.
+create table lenses.deliveries (
+  name text not null,
+  url text,
+  sends text[] not null default '{runs}'::text[],
+  workflow_id uuid,
+  headers jsonb not null default '{}'::jsonb,
+  secret_name text,
+  is_active boolean not null default true,
+  max_in_flight integer not null default 50,
+  timeout_ms integer not null default 30000,
+  lease_ms integer not null default 300000,
+  max_attempts integer not null default 10,
+  max_events integer not null default 10000,
+  posted_at timestamp with time zone,
+  delivered bigint not null default 0,
+  failed bigint not null default 0,
+  dropped bigint not null default 0,
+  failures integer not null default 0,
+  last_delivered_at timestamp with time zone,
+  last_error_at timestamp with time zone,
+  last_error text,
+  problem text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint deliveries_pkey PRIMARY KEY (name),
+  constraint deliveries_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES lenses.workflows(id) ON DELETE CASCADE,
+  constraint deliveries_headers_check CHECK (((jsonb_typeof(headers) = 'object'::text) AND (octet_length((headers)::text) <= 16384))),
+  constraint deliveries_last_error_check CHECK ((char_length(last_error) <= 2000)),
+  constraint deliveries_lease_ms_check CHECK (((lease_ms >= 1000) AND (lease_ms <= 86400000))),
+  constraint deliveries_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 100))),
+  constraint deliveries_max_events_check CHECK (((max_events >= 1) AND (max_events <= 1000000))),
+  constraint deliveries_max_in_flight_check CHECK (((max_in_flight >= 1) AND (max_in_flight <= 1000))),
+  constraint deliveries_name_check CHECK (((name ~ '[^[:space:]]'::text) AND (name !~ '[[:cntrl:]]'::text) AND (char_length(name) <= 100))),
+  constraint deliveries_problem_check CHECK ((char_length(problem) <= 2000)),
+  constraint deliveries_secret_name_check CHECK (((char_length(secret_name) >= 1) AND (char_length(secret_name) <= 200))),
+  constraint deliveries_sends_check CHECK ((((cardinality(sends) >= 1) AND (cardinality(sends) <= 7)) AND (sends <@ ARRAY['runs'::text, 'run.failed'::text, 'run.timed_out'::text, 'schedule.missed'::text, 'schedule.halted'::text, 'approval.waiting'::text, 'schedule.dispatch_failed'::text]) AND ((url IS NOT NULL) OR (NOT (sends @> '{runs}'::text[]))))),
+  constraint deliveries_timeout_ms_check CHECK (((timeout_ms >= 100) AND (timeout_ms <= 3600000))),
+  constraint deliveries_url_check CHECK (((url ~ '^https?://[^[:space:]]+$'::text) AND (char_length(url) <= 2000)))
+);
+CREATE INDEX deliveries_workflow_id_idx ON lenses.deliveries USING btree (workflow_id);
+
+-- Requests that pg_net was asked for and has not answered, by its number of them. Losing a row costs a lease, no run.
+create unlogged table lenses.delivery_requests (
+  request_id bigint not null,
+  delivery text not null,
+  key text not null,
+  run_id uuid,
+  outbox_id bigint,
+  attempt integer not null,
+  queue_oid oid not null,
+  sent_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint delivery_requests_pkey PRIMARY KEY (request_id),
+  constraint delivery_requests_delivery_fkey FOREIGN KEY (delivery) REFERENCES lenses.deliveries(name) ON DELETE CASCADE,
+  constraint delivery_requests_key_check CHECK ((char_length(key) <= 100)),
+  constraint delivery_requests_one_check CHECK (((run_id IS NULL) <> (outbox_id IS NULL)))
+);
+CREATE INDEX delivery_requests_delivery_idx ON lenses.delivery_requests USING btree (delivery);
+
+-- Secrets that sign requests, where there is no vault. Written by lenses.fn_set_delivery_secret, read by lf_sql_engine alone.
+create table lenses.delivery_secrets (
+  name text not null,
+  secret text not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint delivery_secrets_pkey PRIMARY KEY (name),
+  constraint delivery_secrets_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+  constraint delivery_secrets_secret_check CHECK ((char_length(secret) <= 400))
+);
+
 -- One row. Changed by lenses.fn_set_dispatch_settings.
 create table lenses.dispatch_settings (
   id boolean not null default true,
@@ -322,11 +393,15 @@ create table lenses.dispatch_settings (
   max_gateway_crons_per_lenser integer,
   max_pending_runs_per_lenser integer,
   max_template_bytes_per_lenser bigint,
+  default_queue_mode text not null default 'parallel'::text,
+  dispatch_lanes integer not null default 1,
   constraint dispatch_settings_pkey PRIMARY KEY (id),
   constraint dispatch_settings_batch_size_check CHECK (((batch_size >= 1) AND (batch_size <= 10000))),
   constraint dispatch_settings_default_jitter_ms_check CHECK (((default_jitter_ms >= 0) AND (default_jitter_ms <= 86400000))),
   constraint dispatch_settings_default_on_missed_check CHECK ((default_on_missed = ANY (ARRAY['skip'::text, 'run_once'::text, 'backfill'::text, 'spread'::text]))),
   constraint dispatch_settings_default_on_overlap_check CHECK ((default_on_overlap = ANY (ARRAY['skip'::text, 'queue'::text, 'replace'::text]))),
+  constraint dispatch_settings_default_queue_mode_check CHECK ((default_queue_mode = ANY (ARRAY['parallel'::text, 'serial'::text]))),
+  constraint dispatch_settings_dispatch_lanes_check CHECK (((dispatch_lanes >= 1) AND (dispatch_lanes <= 16))),
   constraint dispatch_settings_id_check CHECK (id),
   constraint dispatch_settings_max_catchup_per_tick_check CHECK (((max_catchup_per_tick >= 1) AND (max_catchup_per_tick <= 10000))),
   constraint dispatch_settings_max_gateway_crons_per_lenser_check CHECK ((max_gateway_crons_per_lenser >= 1)),
@@ -363,6 +438,8 @@ create table lenses.dispatch_ticks (
   is_batch_next boolean not null default false,
   part_limit integer,
   batch_limit integer,
+  lane smallint not null default 1,
+  round_at timestamp with time zone,
   constraint dispatch_ticks_pkey PRIMARY KEY (id)
 );
 CREATE INDEX dispatch_ticks_silent_since_idx ON lenses.dispatch_ticks USING btree (started_at, silent_since) WHERE (silent_since IS NOT NULL);
@@ -391,6 +468,32 @@ create table lenses.lenser_usage (
   constraint lenser_usage_lenser_id_fkey FOREIGN KEY (lenser_id) REFERENCES lensers.profiles(id) ON DELETE CASCADE
 ) with (fillfactor=70);
 
+-- Events on their way, a row an event and delivery, gone once acknowledged. No foreign key to what they tell of.
+create table lenses.outbox (
+  id bigint not null generated always as identity,
+  event_id uuid not null,
+  delivery text not null,
+  lenser_id uuid not null,
+  event_type text not null,
+  order_key uuid not null,
+  payload jsonb not null,
+  attempt integer not null default 0,
+  available_at timestamp with time zone,
+  worker_id text,
+  lease_expires_at timestamp with time zone,
+  last_error text,
+  dead_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint outbox_pkey PRIMARY KEY (id),
+  constraint outbox_delivery_fkey FOREIGN KEY (delivery) REFERENCES lenses.deliveries(name) ON DELETE CASCADE,
+  constraint outbox_event_type_check CHECK (((char_length(event_type) >= 1) AND (char_length(event_type) <= 200))),
+  constraint outbox_last_error_check CHECK ((char_length(last_error) <= 2000)),
+  constraint outbox_lease_check CHECK (((worker_id IS NULL) = (lease_expires_at IS NULL)))
+);
+CREATE INDEX outbox_dead_idx ON lenses.outbox USING btree (delivery, id) WHERE (dead_at IS NOT NULL);
+CREATE INDEX outbox_live_idx ON lenses.outbox USING btree (delivery, id) WHERE (dead_at IS NULL);
+CREATE INDEX outbox_order_idx ON lenses.outbox USING btree (delivery, order_key, id);
+
 -- How many runs of a workflow were created when, and how they ended: what conditions see of the last 24 hours. Sums of all rows of an instant, or a stretch, are what lenses.workflow_runs holds; a change is a new row, never an update, so that runs of one workflow wait for each other nowhere. What is older than two days goes.
 create table lenses.run_counts (
   lenser_id uuid not null,
@@ -403,6 +506,19 @@ create table lenses.run_counts (
   failed integer not null default 0,
   constraint run_counts_pkey PRIMARY KEY (workflow_id, grain, instant, id)
 ) with (autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.05);
+
+-- Retries of runs in the last two days, for the budgets of agents; agents.action_logs (run_retried) keeps who retried what.
+create table lenses.run_retries (
+  run_id uuid not null,
+  attempt integer not null,
+  lenser_id uuid not null,
+  ai_lenser_id uuid,
+  spent_credits numeric(18,4) not null,
+  retried_at timestamp with time zone not null,
+  constraint run_retries_pkey PRIMARY KEY (run_id, attempt, retried_at)
+);
+CREATE INDEX run_retries_ai_lenser_id_retried_at_idx ON lenses.run_retries USING btree (ai_lenser_id, retried_at);
+CREATE INDEX run_retries_lenser_id_retried_at_idx ON lenses.run_retries USING btree (lenser_id, retried_at);
 
 -- Date overlays. Seeds (lenser_id NULL) are read-only for everyone and visible to every authenticated caller.
 create table lenses.schedule_calendars (
@@ -461,6 +577,7 @@ create table lenses.worker_heartbeats (
   started_at timestamp with time zone not null default now(),
   beat_at timestamp with time zone not null default now(),
   server_pid integer,
+  lanes integer,
   constraint worker_heartbeats_pkey PRIMARY KEY (worker_id)
 );
 
@@ -510,7 +627,6 @@ create table lenses.workflow_runs (
   created_at timestamp with time zone not null default now(),
   constraint workflow_runs_pkey PRIMARY KEY (id),
   constraint workflow_runs_id_lenser_id_key UNIQUE (id, lenser_id),
-  constraint workflow_runs_idempotency_key_key UNIQUE (idempotency_key),
   constraint workflow_runs_schedule_id_scheduled_for_key UNIQUE (schedule_id, scheduled_for),
   constraint workflow_runs_ai_lenser_id_lenser_id_fkey FOREIGN KEY (ai_lenser_id, lenser_id) REFERENCES agents.ai_lensers(id, lenser_id) ON DELETE SET NULL (ai_lenser_id),
   constraint workflow_runs_schedule_id_lenser_id_fkey FOREIGN KEY (schedule_id, lenser_id) REFERENCES lenses.workflow_schedules(id, lenser_id) ON DELETE SET NULL (schedule_id),
@@ -526,12 +642,15 @@ create table lenses.workflow_runs (
 CREATE INDEX workflow_runs_ai_lenser_id_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (ai_lenser_id, lenser_id, created_at) WHERE (ai_lenser_id IS NOT NULL);
 CREATE INDEX workflow_runs_approval_expires_at_idx ON lenses.workflow_runs USING btree (approval_expires_at) WHERE ((status = 'pending_approval'::text) AND (approval_expires_at IS NOT NULL));
 CREATE INDEX workflow_runs_available_at_idx ON lenses.workflow_runs USING btree (available_at) WHERE ((status = 'pending'::text) AND (available_at IS NOT NULL));
+CREATE INDEX workflow_runs_by_hand_idx ON lenses.workflow_runs USING btree (lenser_id, trigger_mode, created_at) WHERE (trigger_mode <> 'schedule'::text);
+CREATE UNIQUE INDEX workflow_runs_idempotency_key_idx ON lenses.workflow_runs USING btree (idempotency_key) WHERE (("left"(idempotency_key, 32) <> replace((id)::text, '-'::text, ''::text)) AND (idempotency_key <> ('manual:'::text || (id)::text)));
 CREATE INDEX workflow_runs_in_flight_idx ON lenses.workflow_runs USING btree (schedule_id, status) WHERE ((status = ANY (ARRAY['pending_approval'::text, 'pending'::text, 'running'::text])) AND (schedule_id IS NOT NULL));
 CREATE INDEX workflow_runs_lease_expires_at_idx ON lenses.workflow_runs USING btree (lease_expires_at) WHERE (status = 'running'::text);
 CREATE INDEX workflow_runs_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (lenser_id, created_at);
 CREATE INDEX workflow_runs_lenser_id_idx ON lenses.workflow_runs USING btree (lenser_id) WHERE (status = ANY (ARRAY['pending_approval'::text, 'pending'::text]));
 CREATE INDEX workflow_runs_newest_idx ON lenses.workflow_runs USING btree (workflow_id, lenser_id, created_at DESC, scheduled_for DESC NULLS LAST, id DESC);
 CREATE INDEX workflow_runs_orphan_slots_idx ON lenses.workflow_runs USING btree (lenser_id, scheduled_for) WHERE ((schedule_id IS NULL) AND (scheduled_for IS NOT NULL));
+CREATE INDEX workflow_runs_over_idx ON lenses.workflow_runs USING btree (lenser_id, status, created_at) WHERE (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text]));
 CREATE INDEX workflow_runs_ready_idx ON lenses.workflow_runs USING btree (priority DESC, created_at, scheduled_for, id) WHERE ((status = 'pending'::text) AND (available_at IS NULL));
 CREATE INDEX workflow_runs_schedule_id_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (schedule_id, lenser_id, created_at);
 CREATE INDEX workflow_runs_team_id_lenser_id_idx ON lenses.workflow_runs USING btree (team_id, lenser_id) WHERE (team_id IS NOT NULL);
@@ -557,10 +676,10 @@ create table lenses.workflow_schedules (
   assignee_type text not null default 'agent'::text,
   assignee_id uuid,
   workflow_assignment_id uuid,
-  approval_policy jsonb not null default '{"requiresApproval": true}'::jsonb,
-  retry_policy jsonb not null default '{"maxRetries": 1}'::jsonb,
-  failure_policy jsonb not null default '{"mode": "isolate"}'::jsonb,
-  queue_policy jsonb not null default '{"mode": "parallel"}'::jsonb,
+  approval_policy jsonb not null,
+  retry_policy jsonb not null,
+  failure_policy jsonb not null,
+  queue_policy jsonb not null,
   inputs_template jsonb not null default '{}'::jsonb,
   inputs_rotation jsonb,
   last_rotation_index integer not null default 0,
@@ -602,6 +721,7 @@ create table lenses.workflow_schedules (
   run_at timestamp with time zone,
   on_holiday text not null default 'skip'::text,
   project text,
+  explicit_defaults text[] not null,
   constraint workflow_schedules_pkey PRIMARY KEY (id),
   constraint workflow_schedules_id_lenser_id_key UNIQUE (id, lenser_id),
   constraint workflow_schedules_workflow_id_trigger_id_key UNIQUE (workflow_id, trigger_id),

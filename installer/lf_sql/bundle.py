@@ -29,7 +29,7 @@ _OWNER = re.compile(r"^-- owner: (lf_sql_owner|lf_sql_engine)\s*$", re.MULTILINE
 _CREATED = re.compile(
     r"^create (?:or replace )?(?:function|procedure) ([a-z_]+)\.([a-z0-9_]+)", re.MULTILINE
 )
-_JOB = re.compile(r"^-- (job|schedule|requires|place): (.+?)\s*$", re.MULTILINE)
+_JOB = re.compile(r"^-- (job|schedule|requires|place|lanes): (.+?)\s*$", re.MULTILINE)
 _NAME = re.compile(r"\b[a-z_]+\.[a-z0-9_]+\b")
 _COMMENT = re.compile(r"^--[^\n]*\n", re.MULTILINE)
 
@@ -83,6 +83,7 @@ class Job:
     """A pg_cron job, and the procedure without which it is not registered.
 
     `place`: only where pg_cron lives `here`, in our own database, or `elsewhere`.
+    `lane`: only where dispatch_lanes is at least that.
     """
 
     label: str
@@ -91,6 +92,7 @@ class Job:
     requires: str
     command: str
     place: str = ""
+    lane: int = 1
 
 
 @dataclass(frozen=True)
@@ -230,16 +232,19 @@ def _jobs(root: Path) -> Iterator[Job]:
     for path in sorted((root / "jobs").glob("*.sql")):
         sql = _read(path)
         head = {m[1]: m[2] for m in _JOB.finditer(sql)}
-        if set(head) - {"place"} != {"job", "schedule", "requires"}:
+        if set(head) - {"place", "lanes"} != {"job", "schedule", "requires"}:
             raise LfSqlError(
                 f"jobs/{path.name} must name its job, its schedule and what it requires"
             )
         command = _COMMENT.sub("", sql).strip().removesuffix(";")
-        yield Job(
-            label=f"jobs/{path.name}",
-            name=head["job"],
-            schedule=head["schedule"],
-            requires=head["requires"],
-            command=command,
-            place=head.get("place", ""),
-        )
+        first, _, last = head.get("lanes", "1-1").partition("-")
+        for lane in range(int(first), int(last) + 1):
+            yield Job(
+                label=f"jobs/{path.name}",
+                name=head["job"].replace("@lane@", str(lane)),
+                schedule=head["schedule"],
+                requires=head["requires"],
+                command=command.replace("'@lane@'", str(lane)),
+                place=head.get("place", ""),
+                lane=lane,
+            )

@@ -6,7 +6,7 @@ import hashlib
 
 import psycopg
 
-from lf_sql import db
+from lf_sql import db, preflight
 from lf_sql.bundle import Bundle
 from lf_sql.db import Connection
 from lf_sql.template import filled, literal
@@ -48,13 +48,28 @@ def calls(bundle: Bundle) -> str:
     return "\n".join(
         f"perform cron.schedule({', '.join(map(literal, (j.name, j.schedule, j.command)))});"
         for j in bundle.jobs
-        if j.place != "elsewhere"
+        if j.place != "elsewhere" and j.lane == 1
     )
 
 
 def suffixed(name: str, database: str) -> str:
     """One name a database, since all share one table."""
     whole = f"{name}-{database}"
-    if len(whole.encode()) <= LONGEST:
+    if len(whole.encode()) <= LONGEST and not database.isdigit():  # a number is a lane's
         return whole
     return f"{name}-{hashlib.sha256(database.encode()).hexdigest()[:16]}"
+
+
+def lanes(conn: Connection) -> int:
+    """How many drivers share the work: each wants a job of its own."""
+    there = conn.execute(
+        "select pg_catalog.to_regclass('lenses.dispatch_settings') is not null as is_there"
+    ).fetchone()
+    if not (there and there["is_there"]):
+        return 1
+    preflight.check(conn)  # behind the question what is there
+    row = conn.execute(  # a database that is not upgraded yet has no such column
+        "select (pg_catalog.to_jsonb(s) ->> 'dispatch_lanes')::integer as lanes "
+        "from lenses.dispatch_settings as s"
+    ).fetchone()
+    return (row and row["lanes"]) or 1

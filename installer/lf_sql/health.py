@@ -12,6 +12,8 @@ import psycopg
 from lf_sql import bundle, cron_extension, jobs
 from lf_sql.db import Connection
 
+MOST_LANES = 16
+
 
 @dataclass(frozen=True)
 class Line:
@@ -46,19 +48,18 @@ def facts(conn: Connection, cron: Connection | None = None) -> dict[str, Any]:
     if cron is not None and (seen := _facts(cron))["database"] != database:
         found["pg_cron"] = seen["pg_cron"]
         names.insert(0, cron_extension.suffixed(jobs.DISPATCH, database))
+    lanes = {f"{names[-1]}-{lane}": lane for lane in range(2, MOST_LANES + 1)}
+    lanes |= {names[-1]: 1}
+    lanes |= {cron_extension.suffixed(name, database): lane for name, lane in lanes.items()}
     if found["pg_cron"]["can_read"]:
+        asked = {"names": names, "database": database, "lane_names": list(lanes)}
         try:
-            row = (
-                (cron or conn)
-                .execute(
-                    bundle.query("health_job").encode(), {"names": names, "database": database}
-                )
-                .fetchone()
-            )
+            row = (cron or conn).execute(bundle.query("health_job").encode(), asked).fetchone()
         except psycopg.errors.InsufficientPrivilege:
             found["pg_cron"]["can_read"] = False
         else:
             found |= row["facts"] if row else {}
+            found["lanes"] = sorted({lanes[name] for name in found.pop("lane_jobs", None) or []})
     if job := found.get("job"):
         query = bundle.query("cron_roles").encode()
         role = conn.execute(query, {"names": [job["username"]]}).fetchone()

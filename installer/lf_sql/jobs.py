@@ -89,7 +89,16 @@ class Cron:
         return found
 
     def wanted(self) -> list[Wanted]:
-        """The jobs whose procedure is here."""
+        """The jobs whose procedure is here, of as many lanes as are set."""
+        lanes = cron_extension.lanes(self.ours)
+        return [self._wanted(job) for job in self._possible() if job.lane <= lanes]
+
+    def surplus(self) -> list[Wanted]:
+        """Those of the lanes too many."""
+        lanes = cron_extension.lanes(self.ours)
+        return [self._wanted(job) for job in self._possible() if job.lane > lanes]
+
+    def _possible(self) -> list[Job]:
         rows = self.ours.execute(
             "select n.nspname || '.' || p.proname as name from pg_catalog.pg_proc as p "
             "join pg_catalog.pg_namespace as n on n.oid = p.pronamespace where p.prokind = 'p'"
@@ -97,9 +106,7 @@ class Cron:
         there = {row["name"] for row in rows}
         place = "elsewhere" if self.is_elsewhere else "here"
         return [
-            self._wanted(job)
-            for job in self.bundle.jobs
-            if job.requires in there and job.place in ("", place)
+            job for job in self.bundle.jobs if job.requires in there and job.place in ("", place)
         ]
 
     def _wanted(self, job: Job) -> Wanted:
@@ -156,10 +163,15 @@ class Cron:
 
     def findings(self) -> list[Finding]:
         rows = self.rows()
-        return [
+        found = [
             Finding("job", job.name, problem)
             for job in self.wanted()
             for problem in self._problems(job, rows)
+        ]
+        return found + [
+            Finding("job", job.name, "left over: dispatch_lanes is lower")
+            for job in self.surplus()
+            if self.mine(job, rows)
         ]
 
     def _problems(self, job: Wanted, rows: list[Row]) -> Iterator[str]:
@@ -200,9 +212,11 @@ class Cron:
     def take_away(self, names: set[str]) -> list[str]:
         """Unschedule what there is of these jobs; what was there."""
         gone = []
-        for job in (job for job in self.wanted() if job.name in names):
+        surplus = self.surplus()
+        for job in (job for job in [*self.wanted(), *surplus] if job.name in names):
             rows = self.rows()
-            for row in [*self.mine(job, rows), *self.strayed(job, rows)]:
+            strayed = [] if job in surplus else self.strayed(job, rows)
+            for row in [*self.mine(job, rows), *strayed]:
                 with self.acting(row["seen_as"]):
                     self.conn.execute("select cron.unschedule(%s::bigint)", [row["jobid"]])
                 gone.append(row["job"])
@@ -269,14 +283,11 @@ def beyond_reach(conn: Connection, bundle: Bundle) -> list[str]:
     home, database = server["cron_database"], server["database_name"]
     if server["is_created"] or home in (None, database):
         return []
-    names = ", ".join(
-        "'" + suffixed(job.name, database).replace("'", "''") + "'"
-        for job in bundle.jobs
-        if job.place != "here"
-    )
+    log = suffixed("purge-lf-sql-job-log", database)
     return [
         f"pg_cron lives in database {home}: jobs of this one that are registered there stay, and "  # noqa: S608
-        f"fail; there: select cron.unschedule(jobid) from cron.job where jobname in ({names})"
+        f"fail; there: select cron.unschedule(jobid) from cron.job where jobname = {literal(log)} "
+        f"or database = {literal(database)} and command like '%call lenses.sp\\_%'"
     ]
 
 
@@ -286,7 +297,7 @@ def unregister(conn: Connection, bundle: Bundle, cron: Connection | None = None)
     if not place.is_usable:
         return []
     with place.conn.transaction():
-        return place.take_away({job.name for job in place.wanted()})
+        return place.take_away({job.name for job in [*place.wanted(), *place.surplus()]})
 
 
 def _identity(conn: Connection) -> tuple[str, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ import psycopg
 
 from lf_sql import db
 from lf_sql.command import Ended
+from lf_sql.executor.failures import Verdict
 from lf_sql.trouble import kind_of
 
 RESULT_MOST = 16 * 1024 * 1024  # bytes of a command's output that can become a result
@@ -23,17 +25,8 @@ READ = (
 )
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """`cause` None: the run is completed, and `text` is its result as JSON, or nothing."""
-
-    cause: str | None
-    text: str
-    spent: Decimal = Decimal(0)
-
-
-def judge(ask: Callable[..., list[dict[str, Any]]], run: dict[str, Any], ended: Ended) -> Verdict:
-    """`ask` runs one statement for as long as it takes."""
+def judge(ask: Callable[..., list[dict[str, Any]]], timeout: float | None, ended: Ended) -> Verdict:
+    """`ask` runs one statement for as long as it takes; `timeout` is the run's, in seconds."""
     text, trouble = _text(ended)
     spent = Decimal(0)
     if text.strip():
@@ -46,12 +39,8 @@ def judge(ask: Callable[..., list[dict[str, Any]]], run: dict[str, Any], ended: 
             if kind_of(error) != "run":
                 raise
             trouble = _unreadable(error)
-    limit, total = run["spending_limit"], run["spent_before"] + spent
-    if limit is not None and total > limit:
-        said = f"spent {total.normalize():f} credits, the limit is {limit}"
-        return Verdict("budget_exceeded", said, spent)
     if ended.is_timed_out:
-        return Verdict("timeout", f"no end after {run['timeout_ms']:.0f} ms", spent)
+        return Verdict("timeout", f"no end after {(timeout or 0) * 1000:.0f} ms", spent)
     if ended.code:
         said = f"exit code {ended.code}: {ended.error}".rstrip(": ")
         return Verdict("provider_error", said, spent)
@@ -60,14 +49,14 @@ def judge(ask: Callable[..., list[dict[str, Any]]], run: dict[str, Any], ended: 
     return Verdict(None, text if text.strip() else "", spent)
 
 
-def refused(verdict: Verdict, error: psycopg.Error) -> Verdict:
-    """What is told instead where the database does not take the verdict."""
-    message, rest = db.describe(error)
-    reason = f"refused by the database: {message}" + (f" ({rest})" if rest else "")
-    if verdict.cause is None:
-        return Verdict("contract_violated", f"result {reason}", verdict.spent)
-    # The failure stands, whatever is wrong with the credits.
-    return Verdict(verdict.cause, f"{verdict.text}; spent_credits {reason}")
+def spent_by(ended: Ended) -> Decimal:
+    """What a command that was ended had printed of it, where that is whole."""
+    with suppress(ValueError, ArithmeticError, RecursionError):
+        result = json.loads(ended.output, parse_float=Decimal, parse_int=Decimal)
+        spent = result.get("spent_credits") if isinstance(result, dict) else None
+        if isinstance(spent, Decimal) and spent > 0:
+            return spent
+    return Decimal(0)
 
 
 def _text(ended: Ended) -> tuple[str, str | None]:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -17,6 +17,9 @@ from lf_sql import db
 from lf_sql.db import Connection
 from lf_sql.errors import CannotConnect, LfSqlError, Stopped
 from lf_sql.trouble import ends_session, is_read_only, kind_of
+from lf_sql.wake import Wake
+
+T = TypeVar("T")
 
 # What was ours is not there: a new session asks whose it is before it calls what may come next.
 GONE = {"3F000", "42P01", "42883"}
@@ -153,10 +156,8 @@ class Link:
             raise
         return conn
 
-    def once(
-        self, query: str, params: Sequence[Any] = (), who: str | None = None
-    ) -> list[dict[str, Any]]:
-        """Run one statement, once; a session that is of no use after an error is given up.
+    def run(self, work: Callable[[Connection], T], who: str | None = None) -> T:
+        """Do `work`, once; a session that is of no use after an error is given up.
 
         `who` is for the log: one that is hindered while others are served.
         """
@@ -164,17 +165,39 @@ class Link:
             try:
                 if self._conn is None:
                     self._conn = self._session()
-                rows = self._conn.execute(query.encode(), params).fetchall()
+                result = work(self._conn)
             except (psycopg.Error, LfSqlError) as error:
-                is_gone = isinstance(error, psycopg.Error) and error.sqlstate in GONE
-                if self._conn is not None and (self._conn.broken or ends_session(error) or is_gone):
-                    self._conn.close()
-                    self._conn = None
-                if kind_of(error) == "server":
-                    self._outage.lost(who or self._name, error)
+                self._failed(error, who)
                 raise
         self._outage.back(who or self._name)
-        return rows
+        return result
+
+    def once(
+        self, query: str, params: Sequence[Any] = (), who: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Run one statement, once."""
+        return self.run(lambda conn: conn.execute(query.encode(), params).fetchall(), who)
+
+    def wait(self, wake: Wake, timeout: float) -> None:
+        """Until woken, by a notification too where the session listens, or so many seconds."""
+        with self._lock:
+            conn = None if self._conn is None or self._conn.closed else self._conn
+            if not wake.wait(timeout, None if conn is None else conn.fileno()) or conn is None:
+                return
+            try:
+                conn.pgconn.consume_input()
+                while conn.pgconn.notifies():
+                    pass
+            except psycopg.Error as error:
+                self._failed(error, None)
+
+    def _failed(self, error: Exception, who: str | None) -> None:
+        is_gone = isinstance(error, psycopg.Error) and error.sqlstate in GONE
+        if self._conn is not None and (self._conn.broken or ends_session(error) or is_gone):
+            self._conn.close()
+            self._conn = None
+        if kind_of(error) == "server":
+            self._outage.lost(who or self._name, error)
 
     def rows(
         self,

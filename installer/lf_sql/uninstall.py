@@ -119,8 +119,9 @@ def _sessions(conn: Connection) -> list[str]:
         conn,
         "select a.pid, a.application_name as name, a.usename as role "
         "from pg_catalog.pg_stat_activity as a "
-        "where a.datname = pg_catalog.current_database() and a.application_name "
-        "in ('lf-sql worker', 'lf-sql runs work', 'lf-sql console') order by a.pid",
+        "where a.datname = pg_catalog.current_database() and a.application_name in "
+        "('lf-sql worker', 'lf-sql worker lane', 'lf-sql runs work', 'lf-sql console') "
+        "order by a.pid",
     )
     return [
         f"{row['name']} (server process {row['pid']}, role {row['role']}) is connected still: "

@@ -20,6 +20,7 @@ import psycopg
 from lf_sql import __version__, bundle, db
 from lf_sql.db import Connection
 from lf_sql.errors import CannotConnect, LfSqlError
+from lf_sql.lanes import Lanes
 from lf_sql.link import Outage, connect, first_connection, pauses, words
 from lf_sql.pooler import refuse_pooler, server_pid
 from lf_sql.purge import NightlyPurge
@@ -84,6 +85,7 @@ class Worker:
         self._outage = Outage(say)
         self._pauses = pauses()
         self._purge = NightlyPurge(self._connect, say)
+        self._lanes = Lanes(lambda: connect(dsn, "lf-sql worker lane"), stop, say)
 
     def run(self) -> None:
         """Serve until stopped; what the server goes through is waited for, however long."""
@@ -106,6 +108,7 @@ class Worker:
                 if kind_of(error) != "server" or (is_nobody and not is_met):
                     raise
                 self._is_leader = self._has_lock = False
+                self._lanes.fit(1)
                 self._wait(error)
 
     def _connect(self) -> Connection:
@@ -238,14 +241,17 @@ class Worker:
         """One tick; its own row alone does not wait for the disk."""
         row = conn.execute(
             "select pg_catalog.set_config('synchronous_commit', 'off', true), "
-            "lenses.fn_tick_begin('worker', %s::integer) as tick",
+            "lenses.fn_tick_begin('worker', %s::integer) as tick, l.lanes, l.wanted "
+            "from lenses.fn_lanes() as l",
             [self.settings.max_catchup],
         ).fetchone()
-        tick = row["tick"] if row else None
+        tick: int | None = row["tick"] if row else None
         if (tick is None) != self._is_frozen:
             self._is_frozen = tick is None
             self._say("dispatching is frozen" if self._is_frozen else "dispatching again")
-        if tick is not None:
+        if row and tick is not None:
+            self._lanes.fit(row["lanes"])
+            self._lanes.help(row["wanted"], tick, self.settings.max_catchup)
             while not self._stop.is_set() and self._step(conn, tick):
                 self._beat_in_time(conn)
             conn.execute(
@@ -266,13 +272,21 @@ class Worker:
 
     def _beat(self, conn: Connection) -> None:
         conn.execute(
-            "select lenses.fn_worker_heartbeat(%s, %s, %s, %s, %s)",
-            [self.id, socket.gethostname(), os.getpid(), self._is_leader, __version__],
+            "select lenses.fn_worker_heartbeat(%s, %s, %s, %s, %s, %s)",
+            [
+                self.id,
+                socket.gethostname(),
+                os.getpid(),
+                self._is_leader,
+                __version__,
+                self._lanes.living,
+            ],
         )
         self._beat_at = time.monotonic()
 
     def _goodbye(self, conn: Connection) -> None:
         self._purge.stop()
+        self._lanes.leave()
         try:
             conn.execute("select lenses.fn_remove_worker(%s::text)", [self.id])
         except psycopg.Error as error:  # its heartbeat grows old instead

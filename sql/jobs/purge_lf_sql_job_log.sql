@@ -26,7 +26,7 @@ begin
   delete from cron.job_run_details as d
   using cron.job as j
   where j.jobid = d.jobid
-    and j.jobname in ('dispatch-scheduled-workflows', 'purge-lf-sql-history', 'purge-lf-sql-job-log')
+    and j.jobname ~ '^(dispatch-scheduled-workflows(-[0-9]+)?|purge-lf-sql-history|purge-lf-sql-job-log)$'
     and (
       d.end_time < now() - (select s.ticks_retention from lenses.dispatch_settings as s)
       or d.start_time is null and d.runid < (select max(r.runid) - 10000 from cron.job_run_details as r)

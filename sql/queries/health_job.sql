@@ -1,6 +1,6 @@
 -- The minute job of database %(database)s as pg_cron shows it to the connected role, for lenses.fn_health; asked in
 -- pg_cron's database, where health_facts.sql says that cron.job can be read. %(names)s: what the job may be called: the
--- first is how lf-sql calls it. Row security of pg_cron hides the jobs of others.
+-- first is how lf-sql calls it; %(lane_names)s: the same for each lane. Row security of pg_cron hides the jobs of others.
 with job as (
   select j.*
   from cron.job as j
@@ -19,6 +19,12 @@ last_run as (
   where d.status in ('succeeded', 'failed')
   order by d.runid desc
   limit 1
+),
+
+lanes as (
+  select pg_catalog.array_agg(distinct l.jobname) as names
+  from cron.job as l
+  where l.jobname = any(%(lane_names)s) and l.database = %(database)s and l.active
 ),
 
 oldest_run as (
@@ -42,8 +48,10 @@ select
       )
     end,
     'last_run', case when l.status is not null then pg_catalog.to_jsonb(l) end,
+    'lane_jobs', n.names,
     'oldest_job_run', o.start_time
   ) as facts
 from oldest_run as o
+cross join lanes as n
 left join job as j on true
 left join last_run as l on true;

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from time import perf_counter
 
 from tests.bench import (
+    bench_executor,
     bench_growth,
     bench_install,
     bench_lag,
+    bench_lanes,
+    bench_many,
     bench_preview,
     bench_tick,
     bench_worker,
@@ -44,11 +47,14 @@ SECTIONS: dict[str, Section] = {
     "cron": cron,
     "idle": bench_tick.idle,
     "tick": bench_tick.all_due,
+    "lanes": bench_lanes.run,
     "preview": bench_preview.run,
     "poison": lambda b: [bench_tick.poisoned(b)],
     "install": bench_install.run,
     "growth": bench_growth.run,
     "runs": runs,
+    "many": bench_many.run,
+    "executor": bench_executor.run,
     "lag": bench_lag.run,
     "worker": bench_worker.run,
 }

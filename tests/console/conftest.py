@@ -7,14 +7,17 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
-from tests.support.database import Database, Tenant
+from tests.console.scene import fill
+from tests.support.database import Database, Tenant, connect, make_tenant
+from tests.support.state import State
 
 FLAGS = [
     "--no-sandbox",
@@ -54,6 +57,10 @@ class Window:
         self.page.goto(self.base + path)
         return self.page
 
+    def settle(self) -> None:
+        """Until what has just changed takes clicks again."""
+        expect(self.page.locator(".fresh")).to_have_count(0)
+
     def shot(self, name: str) -> None:
         self.page.screenshot(path=self.folder / f"{name}.png", full_page=True)
 
@@ -63,8 +70,8 @@ def owner(tenant: Callable[..., Tenant]) -> Tenant:
     return tenant("ann")
 
 
-@pytest.fixture
-def console(db: Database, owner: Tenant) -> Iterator[Console]:
+@contextmanager
+def running_console(db: Database, owner: Tenant) -> Iterator[Console]:
     command = [sys.executable, "-c", "from lf_sql.cli import main; main()", "console"]
     command += ["--dsn", db.dsn, "--as", str(owner.user_id), "--port", "0"]
     with subprocess.Popen(
@@ -81,6 +88,12 @@ def console(db: Database, owner: Tenant) -> Iterator[Console]:
         process.wait(timeout=120)
 
 
+@pytest.fixture
+def console(db: Database, owner: Tenant) -> Iterator[Console]:
+    with running_console(db, owner) as console:
+        yield console
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     names = ("chromium", "chromium-browser", "google-chrome")
@@ -93,7 +106,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def output(pytestconfig: pytest.Config) -> Path:
     """Where the screenshots land."""
     folder = pytestconfig.rootpath / "build" / "console"
@@ -101,11 +114,11 @@ def output(pytestconfig: pytest.Config) -> Path:
     return folder
 
 
-@pytest.fixture
-def window(chromium: Browser, console: Console, output: Path) -> Iterator[Window]:
-    """Inside the console, in Istanbul; a test in which the browser saw an error fails."""
+@contextmanager
+def opened(chromium: Browser, console: Console, output: Path) -> Iterator[Window]:
+    """Inside the console, in Istanbul; what the browser says about errors is kept."""
     context = chromium.new_context(
-        timezone_id="Europe/Istanbul", locale="en-GB", viewport={"width": 1360, "height": 900}
+        timezone_id="Europe/Istanbul", locale="en-GB", viewport={"width": 1440, "height": 900}
     )
     page = context.new_page()
     page.set_default_timeout(10_000)
@@ -120,4 +133,23 @@ def window(chromium: Browser, console: Console, output: Path) -> Iterator[Window
     page.goto(console.link)
     yield window
     context.close()
-    assert window.troubles == []
+
+
+@pytest.fixture
+def window(chromium: Browser, console: Console, output: Path) -> Iterator[Window]:
+    """A test in which the browser saw an error fails."""
+    with opened(chromium, console, output) as window:
+        yield window
+        assert window.troubles == []
+
+
+@pytest.fixture(scope="session")
+def scene(state: State, chromium: Browser, output: Path) -> Iterator[tuple[Console, Window]]:
+    """A tenant with a day behind him, his console and a browser on it, for all who look at them."""
+    name = state.fresh(installed=True)
+    with connect(state.server.dsn(name)) as db:
+        owner = make_tenant(db, "ann")
+        fill(db, owner)
+        with running_console(db, owner) as console, opened(chromium, console, output) as window:
+            yield console, window
+    state.drop(name)

@@ -149,9 +149,27 @@ def test_what_is_a_strangers_is_not_there(db: Database, visitor: Visitor, tenant
         schedule_id = db.value(
             "select id from public.fn_upsert_workflow_schedule(%s)", [workflow_id]
         )
-    for path in (f"/gateways/{gateway_id}", f"/schedules/{schedule_id}", f"/builder/{schedule_id}"):
+        run_id = db.value("select id from public.fn_run_workflow_schedule_now(%s)", [schedule_id])
+        calendar_id = db.value(
+            "select id from public.fn_create_schedule_calendar('hidden-days', 'skip_dates', 'UTC', '{2027-01-01}')"
+        )
+    for path in (
+        f"/gateways/{gateway_id}", f"/schedules/{schedule_id}", f"/builder/{schedule_id}",
+        f"/schedules/{schedule_id}/explain", f"/runs/{run_id}", f"/calendars/{calendar_id}",
+        f"/calendars/{calendar_id}/edit",
+    ):  # fmt: skip
         assert visitor.ask(path)[0] == 404
-    for path in ("/", "/gateways", "/health", "/load", "/waiting", "/builder"):
+    for path in (
+        "/",
+        "/gateways",
+        "/health",
+        "/load",
+        "/approvals",
+        "/builder",
+        "/runs",
+        "/timeline",
+        "/calendars",
+    ):
         status, text, _ = visitor.ask(path)
         assert status == 200
         assert "hidden-" not in text
@@ -162,7 +180,7 @@ def test_what_is_a_strangers_is_not_there(db: Database, visitor: Visitor, tenant
     [
         ([], "--as USER_UUID"),
         (["--as", "nonsense"], "nonsense"),
-        (["--as", "00000000-0000-4000-8000-000000000000"], "no lenser has the user id"),
+        (["--as", "00000000-0000-4000-8000-000000000000"], "no tenant has the user id"),
     ],
 )
 def test_it_acts_as_a_tenant_or_not_at_all(db: Database, arguments: list[str], says: str) -> None:

@@ -53,7 +53,7 @@ def test_a_gateway_from_its_making_to_its_end(lf: Command, db: Database, owner: 
 
 def test_refusals_are_the_databases_own_words(lf: Command) -> None:
     lf("gateway", "create", "eu-west")
-    refused = lf("gateway", "cron", "add", "eu-west", "probe", "61 * * * *", code=1)
+    refused = lf("gateway", "cron", "add", "eu-west", "probe", "61 * * * *", code=2)
     assert '"61 * * * *"' in refused.err
     assert "hint: " in refused.err
     assert "there is no gateway 'nowhere'" in lf("gateway", "cron", "list", "nowhere", code=1).err

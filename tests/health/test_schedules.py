@@ -294,7 +294,7 @@ def test_a_tenant_sees_his_own_and_nothing_else(
     assert "worker: ok" in mine.out
     assert str(schedule) not in lf("schedule", "health", "--as", stranger.user_id).out
     nobody = lf("schedule", "health", "--as", uuid.uuid4(), code=1)
-    assert "no lenser is calling" in nobody.err
+    assert "there is no tenant with the user id" in nobody.err
 
 
 def test_many_schedules_are_judged_by_their_stored_specs(

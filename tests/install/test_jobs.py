@@ -202,3 +202,39 @@ def test_status_tells(lf: Database) -> None:
     lf.execute("select cron.unschedule(jobid) from cron.job")
     assert "not registered" in succeeded(lf_sql("status", dsn=lf.dsn))
     refused(lf_sql("status", dsn=lf.dsn.replace("dbname=lf", "dbname=postgres")), "not installed")
+
+
+LANE_JOBS = (
+    "select jobname, command from cron.job where jobname like 'dispatch%' and active order by jobid"
+)
+
+
+def test_a_job_a_lane(lf: Database) -> None:
+    succeeded(lf_sql("install", dsn=lf.dsn))
+    assert "dispatch-scheduled-workflows-3 registered" not in succeeded(
+        lf_sql("settings", "set", "batch_size", "500", dsn=lf.dsn)
+    )
+    set_to_3 = lf_sql("settings", "set", "dispatch_lanes", "3", dsn=lf.dsn)
+    succeeded(set_to_3)
+    assert "dispatch-scheduled-workflows-3" in set_to_3.stderr
+    assert [tuple(row) for row in lf.rows(LANE_JOBS)] == [
+        ("dispatch-scheduled-workflows", "call lenses.sp_dispatch_tick()"),
+        ("dispatch-scheduled-workflows-2", "call lenses.sp_dispatch_tick(2)"),
+        ("dispatch-scheduled-workflows-3", "call lenses.sp_dispatch_tick(3)"),
+    ]
+    assert "dispatch-scheduled-workflows-3" in succeeded(lf_sql("status", dsn=lf.dsn))
+    succeeded(lf_sql("verify", dsn=lf.dsn))
+    lf.execute("select lenses.fn_set_dispatch_settings('{\"dispatch_lanes\": 2}')")
+    lf.execute("select cron.unschedule('dispatch-scheduled-workflows-2')")
+    found = lf_sql("verify", dsn=lf.dsn)
+    assert found.returncode == 1
+    assert "dispatch-scheduled-workflows-2\tnot registered" in found.stdout
+    assert "dispatch-scheduled-workflows-3\tleft over" in found.stdout
+    succeeded(lf_sql("install", dsn=lf.dsn))
+    assert [row.command for row in lf.rows(LANE_JOBS)] == [
+        "call lenses.sp_dispatch_tick()",
+        "call lenses.sp_dispatch_tick(2)",
+    ]
+    succeeded(lf_sql("verify", dsn=lf.dsn))
+    gone = succeeded(lf_sql("uninstall", "--yes", dsn=lf.dsn))
+    assert "job dispatch-scheduled-workflows-2" in gone

@@ -148,7 +148,7 @@ def test_uninstall_without_a_way_to_the_jobs_says_that_they_stay(
         succeeded(lf_sql("install", "--cron-dsn", hosted.dsn(), dsn=dsn))
         run = lf_sql("uninstall", "--yes", dsn=dsn)
         assert "pg_cron lives in database postgres" in run.stderr
-        assert "dispatch-scheduled-workflows-third" in run.stderr
+        assert "purge-lf-sql-job-log-third" in run.stderr
         succeeded(run)
         assert cron.value("select count(*) from cron.job where database = 'third'") == 2
     finally:
@@ -256,3 +256,18 @@ def test_where_nobody_could_run_it_the_way_out_is_named(connecting: TestServer) 
             conn.execute("select cron.unschedule(jobid) from cron.job")
             conn.execute("drop owned by lenses_owner, deploy; drop role lenses_owner, deploy")
             succeeded(lf_sql("install", dsn=dsn))
+
+
+def test_a_job_a_lane_elsewhere(hosted: TestServer, cron: Database) -> None:
+    succeeded(app(hosted, "install"))
+    succeeded(app(hosted, "settings", "set", "dispatch_lanes", "2"))
+    lanes = "select jobname from cron.job where jobname like 'dispatch%' order by jobname"
+    assert cron.column(lanes) == [
+        "dispatch-scheduled-workflows-2-app",
+        "dispatch-scheduled-workflows-app",
+    ]
+    health = app(hosted, "schedule", "health", "--server", "--json")
+    states = {row["check_name"]: row["label"] for row in json.loads(health.stdout)}
+    assert states["lane 2"] in ("new", "ok")
+    succeeded(app(hosted, "settings", "set", "dispatch_lanes", "1"))
+    assert cron.column(lanes) == ["dispatch-scheduled-workflows-app"]

@@ -10,11 +10,11 @@ from tests.support.run_scenario import RunScenario
 EXECUTORS = (
     "fn_claim_workflow_runs", "fn_heartbeat_workflow_run", "fn_append_run_event",
     "fn_complete_workflow_run", "fn_fail_workflow_run", "fn_reap_workflow_runs",
-    "fn_complete_workflow_runs", "fn_heartbeat_workflow_runs",
+    "fn_complete_workflow_runs", "fn_heartbeat_workflow_runs", "fn_book_run_credits",
 )  # fmt: skip
 OWNERS = (
     "fn_decide_workflow_run", "fn_decide_workflow_runs", "fn_run_workflow_schedule_now",
-    "fn_backfill_schedule", "fn_get_schedule_run_history",
+    "fn_backfill_schedule", "fn_get_schedule_run_history", "fn_get_runs", "fn_get_run",
 )  # fmt: skip
 
 
@@ -25,6 +25,7 @@ OWNERS = (
         "fn_cancel_workflow_run",
         "fn_cancel_workflow_runs",
         "fn_decide_workflow_runs",
+        "fn_retry_workflow_run",
     ],
 )
 def test_the_namesake_has_the_same_parameters(scenario: RunScenario, name: str) -> None:
@@ -42,7 +43,10 @@ def test_the_namesake_has_the_same_parameters(scenario: RunScenario, name: str) 
     [
         (EXECUTORS, {"service_role"}),
         (OWNERS, {"authenticated"}),
-        (("fn_cancel_workflow_run", "fn_cancel_workflow_runs"), {"authenticated", "service_role"}),
+        (
+            ("fn_cancel_workflow_run", "fn_cancel_workflow_runs", "fn_retry_workflow_run"),
+            {"authenticated", "service_role"},
+        ),
     ],
 )
 def test_who_may_execute_them(

@@ -217,7 +217,8 @@ def test_events_are_numbered_within_their_run(scenario: RunScenario) -> None:
         )
     )  # fmt: skip
     assert scenario.team_events(run) == [
-        "team_run.created", "node.started", "node.failed", "node.done",
+        "team_run.created", "run.started", "node.started", "node.failed", "run.retried",
+        "run.started", "node.done", "run.completed",
     ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any
 
@@ -129,6 +130,41 @@ def test_deleted_by_hand_comes_back_with_the_next_definition(alice: Caller) -> N
     row = alice.workflow(definition=definition(NIGHTLY))
     alice.one("fn_delete_workflow_schedule", schedule_id=registered(alice, row.id)["nightly"].id)
     assert set(saved(alice, row.id, NIGHTLY)) == {"nightly"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "policy"),
+    [
+        ("overlap_policy", "allow", {"mode": "parallel"}),
+        ("overlap_policy", "skip", {"mode": "serial", "onOverlap": "skip"}),
+        ("overlap_policy", "queue", {"mode": "serial", "onOverlap": "queue"}),
+        ("catchup_policy", "none", {"onMissed": "skip"}),
+        ("catchup_policy", "fire_immediately", {"onMissed": "backfill"}),
+        ("catchup_policy", "spread", {"onMissed": "spread", "spreadWindowMs": 60000}),
+        ("overlap_policy", {"x": 1}, None),
+        ("catchup_policy", None, None),
+    ],
+)
+def test_the_words_of_other_schedulers_are_answered_with_ours(
+    alice: Caller, key: str, value: Any, policy: dict[str, Any] | None
+) -> None:
+    entry = {**NIGHTLY, key: value}
+    found = alice.refused("22023", "fn_upsert_workflow", title="new", definition=definition(entry))
+    assert f'unknown key "{key}"; the nearest is "queue_policy"' in found.message_primary
+    hint = found.message_hint
+    assert hint is not None and hint.startswith("Use queue_policy: ")
+    schedule = alice.schedule(alice.workflow().id)
+    patched = alice.refused(
+        "22023", "fn_patch_workflow_schedule", schedule_id=schedule.id, patch={key: value}
+    )
+    assert patched.message_hint == hint
+    if policy is None:
+        assert ("onOverlap" if key == "overlap_policy" else "maxBackfill") in hint
+        return
+    ours, _ = json.JSONDecoder().raw_decode(hint.removeprefix("Use queue_policy: "))
+    assert ours == policy
+    again = {**NIGHTLY, "queue_policy": ours}
+    alice.one("fn_upsert_workflow", title="works", definition=definition(again))
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,10 @@ def may(conn: Database, role: str, function: Any) -> bool:
         return conn.value(
             "select has_function_privilege(%s, %s::oid, 'execute')", [role, function.oid]
         )
-    nulls = ", ".join(f"(select null::{name})" for name in function.types)
-    verb = "call" if function.prokind == "p" else "select from"
+    verb, null = "select from", "(select null::{})"
+    if function.prokind == "p":  # which takes no sub-select, and is never strict
+        verb, null = "call", "null::{}"
+    nulls = ", ".join(null.format(name) for name in function.types)
     try:
         with acting(conn, role, ALICE.claims):
             conn.execute("set local statement_timeout = '20s'")

@@ -9,7 +9,11 @@ from lf_sql import bundle
 from tests.security.planted import EVIL, calls, evil_in
 from tests.support.database import Database, connect
 
-JOBS = {job.name: job.command for job in bundle.load().jobs if job.place != "elsewhere"}
+JOBS = {
+    job.name: job.command
+    for job in bundle.load().jobs
+    if job.place != "elsewhere" and job.lane < 3  # the further lanes differ by a number
+}
 PLANTED = """
 create schema lenses; grant usage on schema lenses to public;
 create view lenses.dispatch_settings as select make_interval(days => evil.trap()) as ticks_retention;
@@ -41,7 +45,7 @@ def test_where_lf_sql_is_gone_and_somebody_else_came(empty_db: Database) -> None
 def test_where_a_procedure_was_given_away(db: Database) -> None:
     with evil_in(db):
         for name in ("sp_dispatch_tick", "sp_purge_history"):
-            db.execute(f"alter procedure lenses.{name}() owner to {EVIL}")
+            db.execute(f"alter procedure lenses.{name} owner to {EVIL}")
         refuses(db)
 
 

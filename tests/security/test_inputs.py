@@ -87,6 +87,7 @@ def test_no_interval_is_a_storm(p_interval_ms: int | None, two_tenants: Database
 
 
 PAGES = {
+    "fn_get_runs": "p_limit",
     "fn_get_schedule_run_history": "p_limit",
     "fn_get_automation_feed": "p_limit",
     "fn_get_gateway_cron_runs": "p_limit",

@@ -13,7 +13,19 @@ import click
 from starlette.routing import Route
 
 from lf_sql.cli import cli
-from lf_sql.console.pages import builder, gateways, health, load, observe, schedule
+from lf_sql.console.pages import (
+    approvals,
+    builder,
+    calendars,
+    explain,
+    gateways,
+    health,
+    load,
+    observe,
+    runs,
+    schedule,
+    timeline,
+)
 from tests.support.processes import running
 
 # `{kind}` is the id of the tenant's row of that kind.
@@ -37,7 +49,9 @@ READS: Mapping[str, list[list[str]]] = {
     "schedule inspect": [["{schedule}"]],
     "schedule lint": [[], ["{schedule}"]],
     "schedule list": [[]],
-    "schedule preview": [["{schedule}"]],
+    "preview": [["--from", "2026-12-01", "--days", "2"]],
+    "schedule load": [[]],
+    "schedule preview": [["{schedule}"], ["--all", "--from", "2026-12-01", "--days", "2"]],
     "schedule show": [["{schedule}"]],
     "settings list": [[]],
     "status": [[]],
@@ -51,7 +65,7 @@ CHANGES = {
     "team create", "tenant create", "unfreeze",
     "apply", "gateway create", "gateway cron add", "gateway cron remove", "gateway cron run",
     "gateway cron update", "gateway delete", "install", "runs approve", "runs cancel", "runs reject",
-    "runs work", "schedule backfill", "schedule calendar attach", "schedule calendar create",
+    "runs retry", "runs work", "schedule backfill", "schedule calendar attach", "schedule calendar create",
     "schedule calendar detach", "schedule calendar import", "schedule condition clear",
     "schedule condition set", "schedule create", "schedule delete", "schedule pause",
     "schedule recompute", "schedule resume", "schedule rotation clear", "schedule rotation set", "schedule run-now",
@@ -82,8 +96,16 @@ def reading(ids: Mapping[str, str]) -> Iterator[list[str]]:
             yield [*words.split(), *(word.format(**ids) for word in call)]
 
 
-PAGES = (observe, schedule, builder, load, gateways, health)
-NAMED = {"/schedules": "schedule", "/builder": "schedule", "/gateways": "gateway"}
+PAGES = (
+    observe, runs, approvals, schedule, explain, builder, timeline, load, calendars, gateways, health,
+)  # fmt: skip
+NAMED = {
+    "/schedules": "schedule",
+    "/builder": "schedule",
+    "/gateways": "gateway",
+    "/runs": "run",
+    "/calendars": "calendar",
+}
 
 
 def paths(ids: Mapping[str, str]) -> Iterator[str]:

@@ -47,12 +47,19 @@ insert into lenses.workflow_runs (
 values (
   %(run)s, %(lenser)s, %(workflow)s, 1, %(schedule)s, 'pending_approval', true, %(agent)s
 );
+insert into lenses.run_retries (run_id, attempt, lenser_id, spent_credits, retried_at)
+values (%(run)s, 0, %(lenser)s, 0, now());
 insert into agents.agent_run_events (lenser_id, run_id, event_type)
 values (%(lenser)s, %(run)s, 'note');
 insert into agents.action_logs (lenser_id, schedule_id, action_type, payload)
 values (%(lenser)s, %(schedule)s, 'note', pg_catalog.jsonb_build_object('secret', %(secret)s::text));
 insert into agents.approval_attempts (run_id, minute, lenser_id, last_role, last_attempt)
 values (%(run)s, pg_catalog.date_trunc('minute', now()), %(lenser)s, 'service_role', 'test');
+
+insert into lenses.deliveries (name, sends, is_active) values ('asleep', '{run.failed}', false)
+on conflict do nothing;
+insert into lenses.outbox (event_id, delivery, lenser_id, event_type, order_key, payload)
+values (%(run)s, 'asleep', %(lenser)s, 'run.failed', %(schedule)s, '{}');
 
 insert into agents.gateways (id, lenser_id, name) values (%(gateway)s, %(lenser)s, %(name)s);
 insert into agents.gateway_crons (id, lenser_id, gateway_id, operation, cron_expr)

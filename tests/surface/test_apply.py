@@ -137,8 +137,9 @@ def test_prune_takes_away_only_what_the_project_made(lf: Command, file: File, db
     lf("apply", file(BASE.replace("shop", "other").replace("morning:", "theirs:"), "b.yaml"))
     lf("schedule", "create", "Nightly report", "--name", "by hand", "--cron", "0 1 * * *")
     empty = file("project: shop\n", "c.yaml")
-    assert lf("apply", empty, "--prune", code=2).err.endswith(
-        "--prune takes away morning, later, Nightly report, closing: say --yes\n"
+    assert (
+        "error: --prune takes away morning, later, Nightly report, closing: say --yes\n"
+        in lf("apply", empty, "--prune", code=2).err
     )
     assert set(rows(db)) == {"morning", "later", "theirs", "by hand"}
     said = lf("apply", empty, "--prune", "--yes")
@@ -417,3 +418,25 @@ def test_no_change_asks_as_much_however_many_there_are(
         assert not any("p_schedule_id =>" in query for query in sent)
         counts.append(len(sent))
     assert counts[0] == counts[1]
+
+
+def test_a_policy_that_is_spelled_out_as_its_default_is_the_schedules_own(
+    lf: Command, file: File, db: Database
+) -> None:
+    """The server's default mode moves only what the file leaves out."""
+    text = """
+workflows:
+  w:
+    schedules:
+      left out: {cron: "0 9 * * *"}
+      spelled out: {cron: "0 9 * * *", queue: {mode: parallel}, retry: {maxRetries: 1}}
+"""
+    limits = "select max_in_flight from lenses.workflow_schedules order by name"
+    lf("apply", file(text))
+    assert "nothing differs" in lf("apply", "a.yaml").err
+    lf("settings", "set", "default_queue_mode", "serial")
+    assert db.column(limits) == [1, None]
+    lf("apply", file(text.replace("0 9", "0 8")))
+    assert db.column(limits) == [1, None]
+    exported = lf("export", "--yaml").out
+    assert exported.count("parallel") == 1 and "nothing differs" in lf("diff", file(exported)).err

@@ -62,9 +62,9 @@ def test_settings(lf: Command, name: str, value: str, shown: str | None) -> None
 
 
 def test_a_setting_that_is_none(lf: Command) -> None:
-    said = lf("settings", "set", "batchsize", "5", code=1).err
+    said = lf("settings", "set", "batchsize", "5", code=2).err
     assert 'the nearest is "batch_size"' in said
-    assert "settings.batch_size" in lf("settings", "set", "batch_size", "many", code=1).err
+    assert "settings.batch_size" in lf("settings", "set", "batch_size", "many", code=2).err
 
 
 def test_freeze_and_unfreeze(lf: Command, db: Database) -> None:
@@ -83,7 +83,7 @@ def test_a_calendar_is_changed(lf: Command, owner: Tenant, db: Database) -> None
     row = lf("schedule", "calendar", "show", "closed", "--json").json
     assert (row["dates"], row["rules"]) == (["2027-01-01"], [{"weekdays": ["SAT"]}])
     assert "say what to change" in lf("schedule", "calendar", "update", "closed", code=2).err
-    assert "--force is needed" in lf("schedule", "calendar", "delete", "closed", code=2).err
+    assert "say --yes" in lf("schedule", "calendar", "delete", "closed", code=2).err
     lf("schedule", "calendar", "delete", "closed", "--force")
     assert db.value("select count(*) from lenses.schedule_calendars where not is_seed") == 0
 

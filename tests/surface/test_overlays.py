@@ -134,7 +134,8 @@ def test_condition_set_test_clear(lf: Command, db: Database, schedule: str) -> N
     assert "passes\tyes" in answer.out
     no = lf("schedule", "condition", "test", schedule, '{"/nothing": {"eq": 1}}', code=1)
     assert "passes\tno" in no.out
-    bad = lf("schedule", "condition", "set", schedule, '{"/a": {"equals": 1}}', code=1)
+    assert no.out.splitlines()[1:] == ["path\twants\tis\tmet", "/nothing\teq 1\tnull\tno"]
+    bad = lf("schedule", "condition", "set", schedule, '{"/a": {"equals": 1}}', code=2)
     assert "equals" in bad.err
     lf("schedule", "condition", "clear", schedule)
     assert db.value("select pre_dispatch_condition from lenses.workflow_schedules") is None

@@ -1,7 +1,8 @@
 """Every command of the README is run, a section at a time, against a fresh database.
 
 ```sh``` and ```sql``` blocks are run as they stand; `sh background` is started, must live, and must end
-cleanly; `sh exits-1` brings bad news. The blocks of "A first schedule" come before every section.
+cleanly; `sh exits-1` brings bad news; `python file=NAME` is a file of that name. The blocks of "A first
+schedule" come before every section.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tests.support.database import Database, wait_until
 
 README = Path(__file__).parents[2] / "README.md"
 SETUP = "A first schedule"
-BLOCK = re.compile(r"^```(\w+)(?: ([\w-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)(?: ([\w.=-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def sections() -> dict[str, list[Block]]:
         for title, body in zip(parts[1::2], parts[2::2], strict=True)
     }
     return {
-        title: [block for block in blocks if block.language in ("sh", "sql")]
+        title: [block for block in blocks if block.language in ("sh", "sql", "python")]
         for title, blocks in found.items()
     }
 
@@ -66,6 +67,9 @@ def shell(db: Database, tmp_path: Path) -> dict[str, str]:
 
 
 def run(block: Block, env: dict[str, str], folder: Path) -> None:
+    if block.language == "python":
+        (folder / block.how.removeprefix("file=")).write_text(block.text, encoding="utf-8")
+        return
     if block.language == "sql":
         command = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", block.text]
     else:
@@ -91,7 +95,7 @@ def run(block: Block, env: dict[str, str], folder: Path) -> None:
 def background(command: list[str], env: dict[str, str], folder: Path) -> None:
     log = folder / "log"
     text = command[-1].strip()
-    command[-1] = re.sub(r"lf-sql", "exec lf-sql", text, count=1)
+    command[-1] = re.sub(r"lf-sql|python", r"exec \g<0>", text, count=1)
     command[-1] = re.sub(r"^((?:\w+=\S+ )+)exec ", r"export \1; exec ", command[-1])
     with log.open("w") as out:
         process = subprocess.Popen(

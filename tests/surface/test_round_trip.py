@@ -12,6 +12,8 @@ from tests.support.command import Command
 from tests.support.database import Database, Tenant, as_user
 from tests.surface.conftest import File
 
+pytestmark = pytest.mark.usefixtures("owner")
+
 WORDS = [
     "plain", "on", "no", "null", "~", "1e5", "007", "3.0", "1_000", "0x1F", "2026-12-24", "12:30:45", "a: b", "- x",
     "#tag", "two\nlines\n", " blank ", "", "ünï 🙂", "'", '"', "%", "@x", "*", "&a", "${HOME}", "\t", "\x85", "\x7f", "\u202eevil", "<<", "=", "|", "yes",
@@ -114,8 +116,6 @@ select w.title, s.name, to_jsonb(s) - '{id,workflow_id,lenser_id,created_at,upda
   cron_spec,paused_at,pause_note,is_active,project,assignee_type,missed_before}'::text[] as rest,
   (select c.name from lenses.schedule_calendars as c where c.id = s.calendar_id) as calendar
 from lenses.workflow_schedules as s join lenses.workflows as w on w.id = s.workflow_id
-
-pytestmark = pytest.mark.usefixtures("owner")
 where s.lenser_id = %s and s.name is not null and w.title not in ('', 'twice') and w.title !~ '^0b4e'
 order by s.name collate "C"
 """

@@ -81,3 +81,62 @@ def test_runs_of_several_owners(lf: Command, db: Database, tenant: Callable[...,
     assert lf("runs", "approve", *runs).out.count("pending") == 4
     deciders = "select count(distinct decided_by) from agents.team_runs"
     assert db.value(deciders) == 2
+
+
+def ended(lf: Command, workflow: str, name: str, count: int) -> list[str]:
+    """Runs of a schedule of its own, cancelled."""
+    made = lf(
+        *("schedule", "create", workflow, "--name", name, "--cron", "0 9 * * *", "--no-approval")
+    ).first
+    runs = [lf("schedule", "run-now", made).first for _ in range(count)]
+    lf("runs", "cancel", *runs)
+    return runs
+
+
+def test_retry(lf: Command, workflow: str) -> None:
+    one, two, three = ended(lf, workflow, "morning", 3)
+    assert lf("runs", "retry", one[:13]).out == f"{one}\tpending\n"
+    refused = lf("runs", "retry", one, code=1)
+    assert "is pending: only one that failed, timed out or was cancelled" in refused.err
+    assert refused.err.count("error:") == 1
+    partly = lf("runs", "retry", one, two, code=1)
+    assert partly.out == f"{two}\tpending\n"
+    assert "so it is with 1 of 2" in partly.err
+    assert lf("runs", "retry", three, "--json").json == {"id": three, "status": "pending"}
+
+
+def test_filters_choose_runs_and_ask(lf: Command, workflow: str) -> None:
+    morning, evening = ended(lf, workflow, "morning", 2), ended(lf, workflow, "evening", 1)
+    by_schedule = ("--schedule", "morning", "--status", "cancelled")
+    assert "say --yes" in lf("runs", "retry", *by_schedule, code=2).err
+    assert lf("runs", "list", "--status", "pending").rows == []
+    again = lf("runs", "retry", *by_schedule, "--yes").out.split()
+    assert set(again[::2]) == set(morning)
+    assert (
+        lf("runs", "cancel", "--schedule", "morning", "--limit", "1", "--yes").out.count("\n") == 1
+    )
+    assert len(lf("runs", "list", "--status", "pending").rows) == 1
+    assert "no run is like that" in lf("runs", "retry", "--failed", "--yes").err
+    assert "only runs that are" in lf("runs", "approve", "--status", "failed", "--yes", code=2).err
+    for wrong in ([], [evening[0], "--failed"], [evening[0], "--limit", "2"]):
+        assert "name runs, or say which" in lf("runs", "cancel", *wrong, code=2).err
+
+
+def test_a_stranger_retries_nothing_by_filters(
+    lf: Command, workflow: str, tenant: Callable[..., Tenant]
+) -> None:
+    ended(lf, workflow, "morning", 1)
+    as_stranger = ("--as", tenant("stranger").user_id)
+    said = lf("runs", "retry", "--status", "cancelled", "--yes", *as_stranger)
+    assert (said.out, "no run is like that" in said.err) == ("", True)
+
+
+def test_lists_by_filters_and_ids_alone(lf: Command, workflow: str) -> None:
+    morning, evening = ended(lf, workflow, "morning", 2), ended(lf, workflow, "evening", 1)
+    assert lf("runs", "list", "--schedule", "evening", "--ids").out == f"{evening[0]}\n"
+    assert set(lf("runs", "list", "--ids").out.split()) == {*morning, *evening}
+    assert lf("runs", "list", "--ids", "--json", "--limit", "1").json == [evening[0]]
+    assert lf("runs", "list", "--failed").rows == []
+    assert lf("runs", "list", "--workflow", workflow, "--until", "1h").rows == []
+    assert len(lf("runs", "list", "--workflow", workflow, "--since", "1h").rows) == 3
+    assert len(lf("schedule", "list", "--ids").out.split()) == 2

@@ -69,16 +69,16 @@ def test_every_option_of_create_reaches_its_column(
         ([], 2, "either --cron or --every"),
         (["--cron", "* * * * *", "--every", "6h"], 2, "either --cron or --every"),
         (["--every", "often"], 2, "no duration"),
-        (["--every", "1m"], 1, "300000"),
-        (["--cron", "@daily"], 1, "@daily"),
-        (["--cron", "0 9 * * FRI-MON"], 1, "FRI,SAT,SUN,MON"),
-        (["--cron", "* * * * *", "--tz", "Mars/Olympus"], 1, "Mars/Olympus"),
+        (["--every", "1m"], 2, "300000"),
+        (["--cron", "@daily"], 2, "@daily"),
+        (["--cron", "0 9 * * FRI-MON"], 2, "FRI,SAT,SUN,MON"),
+        (["--cron", "* * * * *", "--tz", "Mars/Olympus"], 2, "Mars/Olympus"),
         (["--cron", "* * * * *", "--inputs", "{"], 2, "no JSON"),
         (["--cron", "* * * * *", "--inputs", "@/nowhere"], 2, "/nowhere"),
         (["--cron", "* * * * *", "--calendar", "nope"], 1, "there is no calendar 'nope'"),
         (["--cron", "* * * * *", "--agent", "x", "--team", "y"], 2, "either --agent or --team"),
         (["--every", "6h", "--jitter", "100d"], 2, "at most 1d"),
-        (["--cron", "* * * * *", "--queue-policy", '{"mood": 1}'], 1, "mode"),
+        (["--cron", "* * * * *", "--queue-policy", '{"mood": 1}'], 2, "mode"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_stored(
@@ -107,7 +107,7 @@ def test_pause_and_resume(lf: Command, db: Database, schedule: str) -> None:
 
 
 def test_delete_asks_or_is_forced(lf: Command, db: Database, schedule: str) -> None:
-    assert "--force" in lf("schedule", "delete", schedule, code=2).err
+    assert "say --yes" in lf("schedule", "delete", schedule, code=2).err
     lf("schedule", "delete", schedule, "--force")
     assert db.value("select count(*) from lenses.workflow_schedules") == 0
 
@@ -139,7 +139,7 @@ def test_describe_needs_no_schedule(lf: Command) -> None:
     found = lf("schedule", "describe", "0 9 * * 1-5", "--next", 2, "--json").json
     assert found["description"] == "At 09:00, Monday through Friday"
     assert len(found["next"]) == 2
-    assert "remove the first field" in lf("schedule", "describe", "0 0 9 * * 1", code=1).err
+    assert "remove the first field" in lf("schedule", "describe", "0 0 9 * * 1", code=2).err
 
 
 def test_backfill_first_dry_then_for_real(lf: Command, db: Database, workflow: str) -> None:
@@ -149,7 +149,7 @@ def test_backfill_first_dry_then_for_real(lf: Command, db: Database, workflow: s
     assert db.value("select count(*) from lenses.workflow_runs") == 0
     assert lf("schedule", "backfill", made, "--since", "5h", "--json").json["dispatched"] == 5
     assert lf("schedule", "backfill", made, "--since", "5h", "--json").json["dispatched"] == 0
-    assert "30 days" in lf("schedule", "backfill", made, "--since", "40d", code=1).err
+    assert "30 days" in lf("schedule", "backfill", made, "--since", "40d", code=2).err
 
 
 def test_ids_are_shortened_where_unique(lf: Command, db: Database, workflow: str) -> None:
@@ -242,7 +242,7 @@ def test_update_changes_what_is_named(lf: Command, db: Database, workflow: str) 
     assert "say what to change" in lf("schedule", "update", "morning", code=2).err
     assert (
         'unknown key "colour"'
-        in lf("schedule", "update", "morning", "--clear", "colour", code=1).err
+        in lf("schedule", "update", "morning", "--clear", "colour", code=2).err
     )
 
 

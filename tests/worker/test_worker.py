@@ -49,7 +49,8 @@ def test_a_slot_fires_at_its_own_second(db: Database, tenant: TENANT) -> None:
 
 
 def test_sigterm_ends_it_cleanly_and_takes_the_heartbeat_along(db: Database) -> None:
-    with running(db.dsn, "worker") as worker:
+    with running(db.dsn, "worker", env={"DEFAULT_JITTER_MS": "500"}) as worker:
+        worker.says("lf-sql settings set default_jitter_ms 500")
         worker.says("leading")
         assert len(leaders(db)) == 1
         assert worker.stop() == 0
@@ -263,4 +264,36 @@ def test_nobody_answers(shared_db: Database) -> None:
     with running("host=/nowhere user=nobody", "worker") as worker:
         worker.says("waiting")
         assert worker.stop() == 1
+        assert "Traceback" not in worker.output
+
+
+def test_lanes_are_connections_of_the_leader(db: Database, tenant: TENANT) -> None:
+    """They tick beside it while more is due than a batch; one that is killed comes back."""
+    workflow = make_workflow(db, tenant())
+    for _ in range(30):
+        make_schedule(db, workflow)
+    db.execute('select lenses.fn_set_dispatch_settings(\'{"batch_size": 5, "dispatch_lanes": 3}\')')
+    lanes = "select distinct lane from lenses.dispatch_ticks where due > 0 or lane > 1 order by 1"
+    runs = (
+        "select count(*) as n, count(distinct (schedule_id, scheduled_for)) as slots "
+        "from lenses.workflow_runs"
+    )
+    with running(db.dsn, "worker") as worker:
+        worker.says("leading")
+        wait_until(lambda: leaders(db))
+        assert db.column(lanes) == []
+        for round_ in (1, 2):
+            db.execute("update lenses.workflow_schedules set next_run_at = clock_timestamp()")
+            wait_until(lambda r=round_: tuple(db.row(runs)) == (30 * r, 30 * r))
+            wait_until(lambda: db.column(lanes) == [1, 2, 3])
+            if round_ == 1:
+                killed = db.column(
+                    "select pg_terminate_backend(pid) from pg_stat_activity "
+                    "where application_name = 'lf-sql worker lane' "
+                    "and datname = current_database()"
+                )
+                assert killed and all(killed)
+        beat = "select lanes from lenses.worker_heartbeats where is_leader"
+        wait_until(lambda: db.column(beat) == [3])
+        assert worker.stop() == 0
         assert "Traceback" not in worker.output

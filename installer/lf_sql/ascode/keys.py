@@ -43,15 +43,12 @@ SCHEDULE: Mapping[str, tuple[str, str]] = {
     "version": ("workflow_version", "integer"),
     "was": ("name", "text"),
 }
-# Columns that a left-out key sets to this; the others of the table to NULL. jitter_ms is kept.
+# Columns that a left-out key sets to this; the others of the table to NULL, which of a policy is
+# what its assignment and the server say. jitter_ms is kept.
 DEFAULTS: Mapping[str, Any] = {
     "timezone": "UTC",
     "on_holiday": "skip",
     "is_active": True,
-    "approval_policy": {"requiresApproval": True},
-    "retry_policy": {"maxRetries": 1},
-    "failure_policy": {"mode": "isolate"},
-    "queue_policy": {"mode": "parallel"},
     "inputs_template": {},
     "assignee_type": "agent",
 }

@@ -12,12 +12,14 @@ import psycopg
 
 from lf_sql import db
 from lf_sql.ascode import keys
+from lf_sql.ascode.canon import canon
 from lf_sql.ascode.model import Entry
 from lf_sql.ascode.plan import Change, New, Plan
 from lf_sql.ascode.present import SCHEDULE_COLUMNS
 from lf_sql.ascode.source import Value
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
+from lf_sql.policies import DEFAULTS
 
 JSON_COLUMNS = {
     *("approval_policy", "retry_policy", "failure_policy", "queue_policy", "inputs_template"),
@@ -33,6 +35,7 @@ SCHEDULE = (
     )
     + ") as f"
 )
+SPELLED_OUT = "select f.id from public.fn_patch_workflow_schedule(%(id)s, %(patch)s::jsonb) as f"
 WORKFLOW = (
     "select f.id from public.fn_upsert_workflow(p_workflow_id => %(id)s, p_title => %(title)s, "
     "p_definition => %(definition)s::jsonb, p_kind => %(kind)s, p_status => %(status)s) as f"
@@ -47,8 +50,9 @@ CALENDAR = (
     "p_dates => %(dates)s::date[], p_rules => %(rules)s::jsonb) as f"
 )
 USED = """
-select s.workflow_id, s.calendar_id, coalesce(s.name, s.id::text) as name
+select s.workflow_id, s.calendar_id, coalesce(s.name, s.description, w.title, s.id::text) as name
 from lenses.workflow_schedules as s
+left join lenses.workflows as w on w.id = s.workflow_id
 where s.workflow_id = any(%(ids)s) or s.calendar_id = any(%(ids)s)
 order by 3
 """
@@ -92,6 +96,12 @@ def perform(conn: Connection, plan: Plan, project: str | None) -> None:
     _send(conn, workflows, WORKFLOW, [_workflow(change) for change in workflows], ids)
     schedules = plan.of("schedule", "add", "change")
     _send(conn, schedules, SCHEDULE, [_schedule(change, ids) for change in schedules], ids)
+    spelled = [(change, said) for change in schedules if (said := _spelled_out(change))]
+    patches = [
+        {"id": ids[("schedule", change.name)], "patch": json.dumps(said)}
+        for change, said in spelled
+    ]
+    _send(conn, [change for change, _ in spelled], SPELLED_OUT, patches, ids)
     _remove_unused(conn, plan)
     if project is not None:
         made = [
@@ -198,6 +208,15 @@ def _schedule(change: Change, ids: dict[tuple[str, str], UUID]) -> dict[str, Any
         values[column] = _known(values[column], ids)
     values["id"] = change.row["id"] if change.row else change.entry and change.entry.id
     return values
+
+
+def _spelled_out(change: Change) -> dict[str, Any]:
+    """Policies that the file says as their default is: the upsert takes them for left out."""
+    return {
+        name: default
+        for name, default in DEFAULTS.items()
+        if change.wanted.get(name) is not None and canon(change.wanted[name]) == canon(default)
+    }
 
 
 def _known(value: Any, ids: dict[tuple[str, str], UUID]) -> Any:

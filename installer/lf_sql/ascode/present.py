@@ -11,6 +11,7 @@ from lf_sql.ascode.model import Entry, Wanted
 from lf_sql.ascode.source import Value
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
+from lf_sql.policies import DEFAULTS, own
 
 Row = dict[str, Any]
 
@@ -23,7 +24,8 @@ SCHEDULE_COLUMNS = (
 )
 SCHEDULES = (
     f"select {', '.join(f's.{column}' for column in SCHEDULE_COLUMNS)}, "  # noqa: S608
-    "s.paused_at, s.project from lenses.workflow_schedules as s where s.trigger_id is null"
+    "s.explicit_defaults, s.paused_at, s.project "
+    "from lenses.workflow_schedules as s where s.trigger_id is null"
 )
 WORKFLOWS = """
 select
@@ -104,10 +106,12 @@ def read(conn: Connection, wanted: Wanted) -> Present:
     names, ids = _called([*wanted.schedules.values()])
     titles, workflow_ids = _called([*wanted.workflows.values()])
     people = [entry.assignee[1] for entry in wanted.schedules.values() if entry.assignee]
-    schedules = conn.execute(
-        f"{SCHEDULES} and (s.name = any(%s) or s.id = any(%s) or s.project = %s)".encode(),
-        [names, ids, wanted.project],
-    ).fetchall()
+    schedules = _as_said(
+        conn.execute(
+            f"{SCHEDULES} and (s.name = any(%s) or s.id = any(%s) or s.project = %s)".encode(),
+            [names, ids, wanted.project],
+        ).fetchall()
+    )
     whose = [row["assignee_id"] for row in schedules if row["assignee_id"]]
     return Present(
         conn.execute(CALENDARS.encode()).fetchall(),
@@ -133,9 +137,16 @@ def read_all(conn: Connection) -> Present:
     return Present(
         conn.execute(CALENDARS.encode()).fetchall(),
         conn.execute(WORKFLOWS.encode(), {"all": True, "titles": [], "ids": []}).fetchall(),
-        conn.execute(f"{SCHEDULES} order by s.created_at, s.name, s.id".encode()).fetchall(),
+        _as_said(
+            conn.execute(f"{SCHEDULES} order by s.created_at, s.name, s.id".encode()).fetchall()
+        ),
         conn.execute(PEOPLE.encode(), {"all": True, "ids": [], "names": []}).fetchall(),
     )
+
+
+def _as_said(schedules: list[Row]) -> list[Row]:
+    """A policy that was left out is None."""
+    return [row | {name: own(row, name) for name in DEFAULTS} for row in schedules]
 
 
 def _called(entries: list[Any]) -> tuple[list[str], list[UUID]]:

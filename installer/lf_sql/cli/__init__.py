@@ -42,6 +42,8 @@ def cli(ctx: click.Context) -> None:
 
 
 adopt(cli)
+# What the server says of values that it was given (SQLSTATE class 22: data exceptions).
+WRONG_USE = "22"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -63,8 +65,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as error:
-        vars(error)["message"] = plain(error.message)  # declared final in newer versions of click
-        error.show()
+        _complain(error.format_message(), _help_of(error))
         return 2
     except click.ClickException as error:
         _complain(error.format_message(), None)
@@ -78,6 +79,8 @@ def run(argv: Sequence[str] | None = None) -> int:
         _complain(error.message, error.hint)
     except psycopg.Error as error:
         _complain(*db.describe(error))
+        if (error.sqlstate or "").startswith(WRONG_USE):
+            return 2
     except Exception as error:  # the last net: a traceback is for developers
         if os.environ.get("LF_SQL_DEBUG"):
             raise
@@ -88,7 +91,13 @@ def run(argv: Sequence[str] | None = None) -> int:
     return 1
 
 
+def _help_of(error: click.UsageError) -> str | None:
+    """Where the right use stands."""
+    return f"{error.ctx.command_path} --help" if error.ctx else "lf-sql --help"
+
+
 def _complain(message: str, hint: str | None) -> None:
+    message = message.removeprefix("Error: ").removeprefix("error: ")
     click.echo(click.style("error: ", fg="red", bold=True) + plain(message), err=True)
     if hint:
         click.echo(click.style("hint: ", fg="yellow") + plain(hint), err=True)

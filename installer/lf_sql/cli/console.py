@@ -34,7 +34,7 @@ from lf_sql.errors import LfSqlError
     help="A further host name under which browsers may reach it.",
 )
 def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
-    """Serve the console: Observe, a schedule's story, the visual builder, load, health.
+    """Serve the console: Observe, runs, approvals, timeline, calendars, the builder, health.
 
     Acts as the tenant of --as, through the same roles and functions as every client. Only this
     machine reaches it unless --host says otherwise; the address that is printed works once.

@@ -16,7 +16,11 @@ import click
 
 from lf_sql import db
 from lf_sql.cli.params import Text
+from lf_sql.cli.terminal import record
+from lf_sql.cli.terminal.table import Column, of_names
+from lf_sql.cli.terminal.table import show as show_table
 from lf_sql.db import Connection, require_installed
+from lf_sql.errors import LfSqlError
 from lf_sql.plain import dumps, plain
 
 __all__ = [
@@ -28,7 +32,9 @@ __all__ = [
     "connect_cron",
     "cron_option",
     "emit",
+    "emit_ids",
     "emit_one",
+    "is_for_a_person",
     "note",
     "options",
     "require_installed",
@@ -155,13 +161,30 @@ def acting(conn: Connection, user_id: UUID | str | None = None) -> Iterator[Conn
                 "pg_catalog.set_config('role', 'authenticated', true)",
                 [claims],
             )
+            if user_id is None:
+                _require_tenant(conn, user)
         yield conn
 
 
+def _require_tenant(conn: Connection, user: UUID | str) -> None:
+    """Whom --as names has an account; to one who has none, every list would be empty."""
+    row = conn.execute("select lensers.get_auth_lenser_id() as id").fetchone()
+    if row and row["id"] is None:
+        raise LfSqlError(f"there is no tenant with the user id {user}", "lf-sql tenant list")
+
+
 def emit(
-    rows: Iterable[Row], columns: Sequence[str] | None = None, *, empty: str = "nothing"
+    rows: Iterable[Row],
+    columns: Sequence[str] | None = None,
+    *,
+    empty: str = "nothing",
+    view: Callable[[Sequence[Row]], Sequence[Column]] | None = None,
+    is_wide: bool = False,
 ) -> None:
-    """Rows as a table on a terminal, tab-separated in a pipe, JSON with --json."""
+    """Rows as a table on a terminal, tab-separated in a pipe, JSON with --json.
+
+    `view` makes the table's columns; without it they are `columns`.
+    """
     rows = list(rows)
     columns = list(columns or (rows[0] if rows else []))
     if options().as_json:
@@ -174,18 +197,33 @@ def emit(
     elif not rows:
         click.echo(empty)
     else:
-        table(rows, columns)
+        show_table(rows, view(rows) if view else of_names(columns, rows), is_wide)
 
 
 def emit_one(row: Row) -> None:
     """One row: name and value a line, a JSON object with --json."""
     if options().as_json:
         click.echo(dumps(dict(row), default=_plain))
-        return
-    separator = "\t" if not sys.stdout.isatty() else "  "
-    width = max(map(len, row), default=0) if sys.stdout.isatty() else 0
-    for name, value in row.items():
-        click.echo(f"{name:<{width}}{separator}{_cell(value)}")
+    elif sys.stdout.isatty():
+        record.show({name.replace("_", " "): value for name, value in row.items()})
+    else:
+        for name, value in row.items():
+            click.echo(f"{name}\t{_cell(value)}")
+
+
+def emit_ids(rows: Iterable[Row]) -> None:
+    """Ids alone, one a line; an array with --json."""
+    ids = [str(row["id"]) for row in rows]
+    if options().as_json:
+        click.echo(dumps(ids))
+    else:
+        for one in ids:
+            click.echo(one)
+
+
+def is_for_a_person() -> bool:
+    """Whether what is printed is read on a terminal, not by a program."""
+    return sys.stdout.isatty() and not options().as_json
 
 
 def note(line: str) -> None:
@@ -194,47 +232,8 @@ def note(line: str) -> None:
 
 
 def table(rows: Sequence[Row], columns: Sequence[str]) -> None:
-    """Rows for the eye, wherever they go.
-
-    Of ids the beginning, which is all that commands want; columns without a value are left out.
-    """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    digits = _digits_needed(rows, columns)
-    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    filled = []
-    for name in columns:
-        values = [row.get(name) for row in rows]
-        cells = [_short(value, digits) for value in values]
-        if any(cells):
-            filled.append(cells)
-            drawn.add_column(
-                name.replace("_", " "),
-                overflow="fold",
-                no_wrap=digits < 36 and any(isinstance(value, UUID) for value in values),
-                min_width=10 if any(isinstance(value, datetime) for value in values) else None,
-            )
-    for line in zip(*filled, strict=True):
-        drawn.add_row(*line)
-    width = None if sys.stdout.isatty() else 120
-    Console(highlight=False, markup=False, width=width).print(drawn)
-
-
-def _digits_needed(rows: Sequence[Row], columns: Sequence[str]) -> int:
-    """How much of an id tells it from the others shown; eight at least."""
-    ids = {str(row[name]) for row in rows for name in columns if isinstance(row.get(name), UUID)}
-    return next((n for n in (8, 13, 18) if len({i[:n] for i in ids}) == len(ids)), 36)
-
-
-def _short(value: Any, digits: int) -> str:
-    match value:
-        case UUID():
-            return str(value)[:digits]
-        case datetime() if not value.utcoffset():
-            return f"{value:%Y-%m-%d %H:%M:%S}Z"
-    return _cell(value)
+    """Rows for the eye, wherever they go."""
+    show_table(rows, of_names(columns, rows))
 
 
 def _cell(value: Any) -> str:

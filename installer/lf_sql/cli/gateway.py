@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -14,7 +13,7 @@ from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.params import Json
 from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one
-from lf_sql.plain import plain
+from lf_sql.cli.terminal.ask import ask, yes_option
 
 LIST = """
 select g.id, g.name, g.endpoint, count(c.id) as crons,
@@ -89,16 +88,12 @@ def create(name: str, endpoint: str | None, gateway_id: UUID | None) -> None:
     _told(row)
 
 
-@click.command(epilog="\b\nExample:\n  lf-sql gateway delete eu-west --force")
+@click.command(epilog="\b\nExample:\n  lf-sql gateway delete eu-west --yes")
 @_gateway
-@click.option("--force", is_flag=True, help="Do not ask.")
-def delete(gateway: str, force: bool) -> None:
+@yes_option
+def delete(gateway: str, yes: bool) -> None:
     """Delete a gateway with its crons and their runs."""
-    if not force:
-        if not sys.stdin.isatty():
-            raise click.UsageError("nobody is there to ask: say --force")
-        question = f"Delete gateway {plain(gateway)} with its crons and their runs?"
-        click.confirm(question, abort=True, err=True)
+    ask(f"Delete gateway {gateway} with its crons and their runs?", yes)
     with as_owner_of("gateway", gateway) as (conn, found):
         conn.execute("select public.fn_delete_gateway(%s::uuid)", [found.id])
     _gone(found.id, "deleted")

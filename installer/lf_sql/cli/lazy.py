@@ -13,7 +13,8 @@ import click
 from lf_sql.cli.context import adopt
 
 NOT_COMMANDS = {
-    "candidates", "changes", "context", "lazy", "lookup", "params", "progress", "report", "session",
+    "candidates", "changes", "context", "lazy", "lookup", "output", "params", "progress", "report",
+    "session", "terminal",
 }  # fmt: skip
 PACKAGE = "lf_sql.cli"
 

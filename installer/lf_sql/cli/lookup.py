@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass
 from uuid import UUID
@@ -19,6 +20,7 @@ class Kind:
     table: str
     names: tuple[str, ...]  # SQL conditions over t; {is_it} stands for what a name is held against
     label: str  # SQL expression over t: what completion shows beside the id
+    name: str | None = None  # SQL expression over t: what a mistyped name is compared with
 
     def is_named(self, is_it: str) -> str:
         """The SQL condition that a name of the row fits."""
@@ -40,13 +42,15 @@ KINDS = {
             ("t.name {is_it}", "t.description {is_it}", SCHEDULE_TITLE),
             "(select w.title from lenses.workflows as w where w.id = t.workflow_id)"
             " || ', ' || coalesce(t.name, t.description, t.cron_expr, t.schedule_type)",
+            "coalesce(t.name, t.description, "
+            "(select w.title from lenses.workflows as w where w.id = t.workflow_id))",
         ),
-        Kind("workflow", "lenses.workflows", ("t.title {is_it}",), "t.title"),
-        Kind("calendar", "lenses.schedule_calendars", ("t.name {is_it}",), "t.name"),
+        Kind("workflow", "lenses.workflows", ("t.title {is_it}",), "t.title", "t.title"),
+        Kind("calendar", "lenses.schedule_calendars", ("t.name {is_it}",), "t.name", "t.name"),
         Kind("run", "lenses.workflow_runs", (), "t.status"),
-        Kind("agent", "agents.ai_lensers", ("t.name {is_it}",), "t.name"),
-        Kind("team", "agents.teams", ("t.name {is_it}",), "t.name"),
-        Kind("gateway", "agents.gateways", ("t.name {is_it}",), "t.name"),
+        Kind("agent", "agents.ai_lensers", ("t.name {is_it}",), "t.name", "t.name"),
+        Kind("team", "agents.teams", ("t.name {is_it}",), "t.name", "t.name"),
+        Kind("gateway", "agents.gateways", ("t.name {is_it}",), "t.name", "t.name"),
         Kind(
             "cron",
             "agents.gateway_crons",
@@ -102,7 +106,9 @@ def find(conn: Connection, word: str, text: str, lenser_of: UUID | str | None = 
     elif any(row["is_named"] for row in rows):
         rows = [row for row in rows if row["is_named"]]
     if not rows:
-        raise LfSqlError(f"there is no {word} {text!r}", f"lf-sql {_list_of(word)}")
+        near = _near(conn, kind, text, lenser_of)
+        hint = f"did you mean {near!r}? " if near else ""
+        raise LfSqlError(f"there is no {word} {text!r}", f"{hint}lf-sql {_list_of(word)}")
     if len(rows) > 1:
         which = ", ".join(f"{row['id']} ({row['label']})" for row in rows[:5])
         raise LfSqlError(
@@ -110,6 +116,22 @@ def find(conn: Connection, word: str, text: str, lenser_of: UUID | str | None = 
             f"give more of the id: {which}",
         )
     return Found(rows[0]["id"], rows[0]["user_id"])
+
+
+def _near(conn: Connection, kind: Kind, text: str, lenser_of: UUID | str | None) -> str | None:
+    """The name nearest to `text`, where one is near."""
+    if not kind.name:
+        return None
+    rows = conn.execute(
+        f"select {kind.name} as name from {kind.table} as t "  # noqa: S608
+        "left join lensers.profiles as p on p.id = t.lenser_id "
+        "where (%(user)s::uuid is null or p.user_id = %(user)s::uuid or t.lenser_id is null) "
+        "limit 10000".encode(),
+        {"user": lenser_of},
+    ).fetchall()
+    by_text = {row["name"].casefold(): row["name"] for row in rows if row["name"]}
+    found = difflib.get_close_matches(text.casefold(), by_text, n=1, cutoff=0.7)
+    return by_text[found[0]] if found else None
 
 
 def _list_of(word: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import sys
 import threading
 import time
@@ -15,6 +16,13 @@ from lf_sql.plain import plain
 
 AFTER = 1.0  # seconds: what is quick shows nothing
 EVERY = 0.2
+BAR = 36  # characters, at most
+AROUND = 28  # characters between label, bar and item, where the length is known
+
+
+def cut(text: str, most: int) -> str:
+    """A line that is wider than the terminal is drawn below itself, again and again."""
+    return text if len(text) <= most else f"{text[: max(most - 1, 0)]}…"
 
 
 class Progress:
@@ -41,14 +49,21 @@ class Progress:
         started = time.monotonic()
         if self.over.wait(AFTER):
             return
+        columns = shutil.get_terminal_size().columns
+        label = cut(plain(self.label), columns // 4)
+        width = min(BAR, columns // 8)
+        room = columns - len(label) - width - (8 if self.length is None else AROUND)
+
+        def said(_: object) -> str:
+            return cut(f"{time.monotonic() - started:.0f} s {plain(self.what)}".rstrip(), room)
+
         with click.progressbar(
             itertools.count() if self.length is None else None,
             length=self.length,
-            label=plain(self.label),
-            item_show_func=lambda _: (
-                f"{time.monotonic() - started:.0f} s {plain(self.what)}".rstrip()
-            ),
+            label=label,
+            item_show_func=said,
             file=sys.stderr,
+            width=width,
         ) as bar:
             is_over = False
             while not is_over:

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
+import psycopg
 from psycopg import sql
 
 from lf_sql.cli import lookup
 from lf_sql.cli.context import acting, command_name, connect, options, require_installed
 from lf_sql.cli.lookup import Found
 from lf_sql.cli.progress import progress
-from lf_sql.db import Connection
+from lf_sql.db import Connection, describe
 from lf_sql.errors import LfSqlError
 
 
@@ -76,7 +77,19 @@ def installed() -> Iterator[Connection]:
     with connect() as conn, progress(command_name()):
         require_installed(conn)
         conn.execute("select pg_catalog.set_config('timezone', 'UTC', false)")
+        if options().as_user:
+            with acting(conn):  # says so where nobody has this user id
+                pass
         yield conn
+
+
+@contextmanager
+def of_its_state() -> Iterator[None]:
+    """What the server refuses within it refuses for a row's state: bad news, not wrong usage."""
+    try:
+        yield
+    except psycopg.errors.InvalidParameterValue as error:
+        raise LfSqlError(*describe(error)) from None
 
 
 def find(conn: Connection, word: str, text: str, of: Found | None = None) -> Found:

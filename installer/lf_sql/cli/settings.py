@@ -7,10 +7,12 @@ from typing import Any
 
 import click
 
-from lf_sql.cli.context import emit, note
+from lf_sql import bundle, jobs
+from lf_sql.cli.context import connect_cron, cron_option, emit, note
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.session import installed, one
 from lf_sql.db import Connection
+from lf_sql.plain import plain
 
 MEANING = """
 select a.attname as name, pg_catalog.to_jsonb(d) ->> a.attname as value,
@@ -35,12 +37,17 @@ def list_() -> None:
     "set",
     epilog="\b\nExamples:\n  lf-sql settings set batch_size 500\n"
     "  lf-sql settings set missed_grace '5 minutes'\n"
-    "  lf-sql settings set max_schedules_per_lenser none",
+    "  lf-sql settings set max_schedules_per_lenser none\n"
+    "  lf-sql settings set dispatch_lanes 2",
 )
 @click.argument("name")
 @click.argument("value")
-def set_(name: str, value: str) -> None:
-    """Change one; `none` is no limit. The database says what may be."""
+@cron_option
+def set_(name: str, value: str, cron_dsn: str | None) -> None:
+    """Change one; `none` is no limit. The database says what may be.
+
+    With dispatch_lanes it also registers and takes away pg_cron jobs, as install does.
+    """
     given: Any = None if value == "none" else value
     if value not in ("none",):
         try:
@@ -55,8 +62,26 @@ def set_(name: str, value: str) -> None:
             [_patch(name, given)],
         )
         rows = [row for row in _rows(conn) if row["name"] == name]
-    emit(rows, ["name", "value", "meaning"])
-    note(f"{name} is set; workers and jobs see it at their next tick")
+        emit(rows, ["name", "value", "meaning"])
+        note(f"{name} is set; workers and jobs see it at their next tick")
+        if name == "dispatch_lanes":
+            with connect_cron(cron_dsn) as cron:
+                _register(conn, cron)
+
+
+def _register(conn: Connection, cron: Connection | None) -> None:
+    """A job a lane, where this role may; else say who can."""
+    tree = bundle.load()
+    driver = jobs.inspect(conn, tree, cron)
+    # Who does not see the first lane's job is not who registered it.
+    if any(name.startswith(jobs.DISPATCH) for name in driver.registered):
+        driver = jobs.register(conn, tree, cron)
+    for trouble in driver.troubles:
+        note(f"pg_cron: {plain(trouble.problem)}")
+    if driver.findings:
+        note("the jobs of the lanes are as before: lf-sql install, as the role that installed")
+    elif driver.is_usable:
+        note(f"pg_cron: {', '.join(driver.registered)} registered")
 
 
 def _patch(name: str, value: Any) -> str:

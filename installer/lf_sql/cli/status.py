@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from lf_sql import apply, bundle, jobs
-from lf_sql.cli.context import command_name, connect, connect_cron, cron_option, emit_one
+from lf_sql.cli.context import (
+    command_name,
+    connect,
+    connect_cron,
+    cron_option,
+    emit_one,
+    is_for_a_person,
+)
 from lf_sql.cli.progress import progress
+from lf_sql.cli.terminal import record, words
 from lf_sql.errors import LfSqlError
 
 
@@ -28,21 +38,42 @@ def command(cron_dsn: str | None) -> None:
         )
         driver = jobs.inspect(conn, tree, cron)
         server = conn.info.parameter_status("server_version")
-    emit_one(
-        {
-            "installed": installed["product_version"] if installed else None,
-            "installed_at": installed["installed_at"] if installed else None,
-            "installed_by": installed["installed_by"] if installed else None,
-            "command": tree.version,
-            "server": server,
-            "pending": list(outcome.plan.reasons),
-            "stands_in": dict(outcome.plan.role_map),
-            "jobs": driver.registered,
-            "pg_cron": [trouble.problem for trouble in driver.troubles]
-            + [str(finding) for finding in driver.findings],
-        }
-    )
+    row = {
+        "installed": installed["product_version"] if installed else None,
+        "installed_at": installed["installed_at"] if installed else None,
+        "installed_by": installed["installed_by"] if installed else None,
+        "command": tree.version,
+        "server": server,
+        "pending": list(outcome.plan.reasons),
+        "stands_in": dict(outcome.plan.role_map),
+        "jobs": driver.registered,
+        "pg_cron": [trouble.problem for trouble in driver.troubles]
+        + [str(finding) for finding in driver.findings],
+    }
+    if is_for_a_person():
+        _draw(row)
+    else:
+        emit_one(row)
     if installed is None:
         raise LfSqlError("lf-sql is not installed in this database", "lf-sql install")
     if outcome.plan.is_pending:
         raise LfSqlError("the database is not up to date", "lf-sql upgrade")
+
+
+def _draw(row: dict[str, Any]) -> None:
+    """The same for a person."""
+    stands_in = "; ".join(f"{role} for {what}" for what, role in row["stands_in"].items())
+    record.show(
+        {
+            "installed": f"version {row['installed']} by {row['installed_by']}, "
+            f"{words.when(row['installed_at'])}"
+            if row["installed"]
+            else "not here",
+            "this command": f"version {row['command']}",
+            "server": f"PostgreSQL {row['server']}",
+            "pending": "; ".join(row["pending"]) or "nothing",
+            "roles": stands_in if any(k != v for k, v in row["stands_in"].items()) else None,
+            "jobs": ", ".join(row["jobs"]) or "none: pg_cron drives nothing here",
+            "pg_cron": "; ".join(row["pg_cron"]),
+        }
+    )

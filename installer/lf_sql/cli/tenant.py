@@ -9,6 +9,8 @@ import click
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.session import as_asked, installed, one
+from lf_sql.cli.terminal import words
+from lf_sql.cli.terminal.table import Column
 from lf_sql.errors import LfSqlError
 
 LIST = """
@@ -22,12 +24,22 @@ order by p.created_at, p.id
 """
 
 
+VIEW = [
+    Column("HANDLE", "handle", 0, least=12, most=40),
+    Column("USER ID", "user_id", 0),  # at full length: --as takes nothing less
+    Column("NAME", "display_name", 4, least=12, most=40),
+    Column("WORKFLOWS", "workflows", 3),
+    Column("SCHEDULES", "schedules", 2),
+    Column("CREATED", lambda row: words.distance(row["created_at"]), 3),
+]
+
+
 @click.command("list", epilog="\b\nExample:\n  lf-sql tenant list")
 def list_() -> None:
     """Tenants, oldest first; user_id is the sub of the JWT that acts as one."""
     with as_asked() as conn:
         rows = conn.execute(LIST.encode()).fetchall()
-    emit(rows, empty="no tenants: lf-sql tenant create HANDLE")
+    emit(rows, empty="no tenants: lf-sql tenant create HANDLE", view=lambda _: VIEW)
 
 
 @click.command(

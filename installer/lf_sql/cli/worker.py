@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import click
 
+from lf_sql import former
 from lf_sql.cli.context import options
 from lf_sql.plain import plain
 from lf_sql.worker import Settings, Worker
@@ -36,6 +37,8 @@ def command() -> None:
         settings = Settings.from_environment(os.environ)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    for line in former.lines(os.environ):
+        say(line)
     stop = threading.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, lambda *_: stop.set())

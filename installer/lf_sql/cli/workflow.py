@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from lf_sql.cli.candidates import complete
@@ -9,8 +11,24 @@ from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.params import Json
 from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one
+from lf_sql.cli.terminal import words
+from lf_sql.cli.terminal.table import Column, Row, short_ids
 
 STATUSES = ["active", "paused", "deprecated", "deleted"]
+
+
+def _view(rows: Sequence[Row]) -> list[Column]:
+    ids = short_ids(rows, "id")
+    return [
+        Column("TITLE", "title", 0, least=20, most=60),
+        Column("STATUS", "status", 0),
+        Column("KIND", "kind", 4),
+        Column("TRIGGER", "trigger_type", 5),
+        Column("VERSION", "version", 3),
+        Column("SCHEDULES", "schedules", 2),
+        Column("CREATED", lambda row: words.distance(row["created_at"]), 3),
+        Column("ID", ids("id"), 1, least=8),
+    ]
 
 
 @click.command("list", epilog="\b\nExample:\n  lf-sql workflow list --status active")
@@ -29,6 +47,7 @@ def list_(status: str | None) -> None:
         rows,
         ["id", "title", "kind", "status", "trigger_type", "version", "schedules", "created_at"],
         empty="no workflows: lf-sql workflow create TITLE",
+        view=_view,
     )
 
 

@@ -16,7 +16,19 @@ from starlette.staticfiles import StaticFiles
 
 from lf_sql.console.database import Database, one
 from lf_sql.console.handlers import reads
-from lf_sql.console.pages import builder, gateways, health, load, observe, schedule
+from lf_sql.console.pages import (
+    approvals,
+    builder,
+    calendars,
+    explain,
+    gateways,
+    health,
+    load,
+    observe,
+    runs,
+    schedule,
+    timeline,
+)
 from lf_sql.console.render import HERE, page
 from lf_sql.console.security import Gate, Guard, allowed_hosts
 from lf_sql.db import Connection
@@ -40,7 +52,7 @@ def find_tenant(database: Database, user_id: UUID) -> str:
         )
     if row is None:
         raise LfSqlError(
-            f"no lenser has the user id {user_id}",
+            f"no tenant has the user id {user_id}",
             "--as wants the user_id of a row in lensers.profiles",
         )
     return str(row["name"])
@@ -77,7 +89,17 @@ def create_app(
             *observe.routes,
             *schedule.routes,
             *builder.routes,
+            *runs.routes,
+            *approvals.routes,
+            *explain.routes,
+            *timeline.routes,
+            *runs.routes,
+            *approvals.routes,
+            *explain.routes,
+            *timeline.routes,
             *load.routes,
+            *calendars.routes,
+            *calendars.routes,
             *gateways.routes,
             *health.routes,
             Route("/ping", reads(ping)),

@@ -140,3 +140,70 @@ def interval_words(milliseconds: int) -> str:
             count = milliseconds // size
             return f"Every {unit}" if count == 1 else f"Every {count:,} {unit}s"
     return f"Every {milliseconds:,} ms"
+
+
+# What a cell of the timeline shows where it holds several slots: the first of these that is there.
+RANKS = ("bad", "skip", "wait", "busy", "good", "quiet", "ahead")
+SAID = {
+    "bad": "failed",
+    "skip": "skipped",
+    "wait": "waiting",
+    "busy": "running",
+    "good": "ran",
+    "quiet": "will be skipped",
+    "ahead": "will run",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Slots that stand close together on a line: where, how many, what became of most of them."""
+
+    place: int
+    width: int
+    tone: str
+    slots: int
+    at: datetime
+    said: str
+
+
+def cells(
+    was: Iterable[Mapping[str, Any]],
+    comes: Iterable[Mapping[str, Any]],
+    start: datetime,
+    end: datetime,
+    count: int,
+) -> list[Cell]:
+    """The cells of a row, `count` from start to end, that hold a slot."""
+    size = (end - start) / count
+
+    def place(at: datetime) -> int:
+        return min(max(int((at - start) / size), 0), count - 1)
+
+    held: dict[int, list[tuple[str, int, datetime, int]]] = {}
+    for each in was:
+        first, last = place(each["at"]), place(each["until"])
+        tone = OUTCOMES.get(each["status"], "skip")
+        held.setdefault(first, []).append((tone, each["slots"], each["at"], last - first + 1))
+    for each in comes:
+        tone = "ahead" if each["decision"] in ("dispatch", "defer") else "quiet"
+        held.setdefault(place(each["at"]), []).append((tone, 1, each["at"], 1))
+    found = []
+    for at, slots in sorted(held.items()):
+        tones = [tone for tone, *_ in slots]
+        said = [
+            f"{sum(n for each, n, *_ in slots if each == tone)} {SAID[tone]}"
+            for tone in RANKS
+            if tone in tones
+        ]
+        found.append(
+            Cell(
+                at,
+                min(max(width for *_, width in slots), count - at),
+                next(tone for tone in RANKS if tone in tones),
+                sum(n for _, n, *_ in slots),
+                min(when for _, _, when, _ in slots),
+                ", ".join(said),
+            )
+        )
+    return found

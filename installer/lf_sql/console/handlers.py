@@ -26,24 +26,38 @@ ANSWERS = ("22", "23", "40001", "42501")
 
 # Which field a message of the database is about: the first pattern that is found in it.
 FIELDS = (
-    (r"type json|inputs_template|payload", "json"),
+    (r"(approval|retry|failure|queue)_policy", r"\1_policy"),
+    (r"inputs_rotation", "rotation"),
+    (r"pre_dispatch_condition|filter", "condition"),
+    (r"inputs_template", "inputs"),
+    (r"type json|payload|rules", "json"),
+    (r"(start|end|run)_at", r"\1_at"),
     (r"time ?zone", "timezone"),
     (r"cron|frequency|day_of_month|\bdays?\b.*choice", "cron_expr"),
     (r"jitter|type integer", "jitter_ms"),
     (r"interval|type bigint", "every"),
-    (r"onOverlap", "overlap"),
-    (r"onMissed|on_missed|maxBackfill", "missed"),
-    (r"queue_policy", "queue"),
+    (r"on_missed", "missed"),
+    (r"type date|dates", "dates"),
+    (r"calendar.*name|name.*calendar", "name"),
     (r"calendar", "calendar_id"),
     (r"assignee", "assignee"),
+    (r"version", "workflow_version"),
     (r"workflow|title", "workflow_id"),
     (r"operation", "operation"),
     (r"endpoint", "endpoint"),
-    (r"name of a gateway", "name"),
+    (r"name", "name"),
     (r"paused_until|type timestamp", "until"),
 )
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class UnfitError(Exception):
+    """A field of a form that does not reach the database: which, what is wrong, and the way out."""
+
+    def __init__(self, field: str, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.field, self.message, self.hint = field, message, hint
 
 
 class Form(dict[str, str]):
@@ -112,7 +126,10 @@ def is_answer(error: psycopg.Error) -> bool:
 
 def field_of(message: str) -> str:
     """The field of a form that an error speaks of; empty where it is the form as a whole."""
-    return next((name for pattern, name in FIELDS if re.search(pattern, message, re.I)), "")
+    for pattern, name in FIELDS:
+        if found := re.search(pattern, message, re.I):
+            return found.expand(name)
+    return ""
 
 
 def _guarded(work: Callable[..., Response], request: Request, *args: Form) -> Response:
@@ -123,6 +140,8 @@ def _guarded(work: Callable[..., Response], request: Request, *args: Form) -> Re
         if is_partial(request):
             return Response(status_code=503, headers={"HX-Reswap": "none"})
         return page(request, "gone.html", status=503, active="")
+    except UnfitError as error:
+        return refused(error.message, error.hint, error.field)
     except psycopg.Error as error:
         message, _ = db.describe(error)
         hint = " ".join(filter(None, (error.diag.message_detail, error.diag.message_hint)))

@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -21,14 +22,24 @@ LIVE = 5  # seconds between two looks at what is live
 _SPANS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
-def when(value: datetime | None, form: str = "datetime") -> Markup:
-    """An instant: UTC as it stands here; the page's script turns it to the viewer's zone."""
+def when(value: datetime | str | None, form: str = "datetime", zone: str | None = None) -> Markup:
+    """An instant: UTC as it stands here; the page's script turns it to the viewer's zone.
+
+    The form `wall` is the wall clock of `zone`, empty where the viewer's shows the same.
+    """
     if value is None:
         return Markup('<span class="none">–</span>')
-    at = value.astimezone(UTC)
-    return Markup('<time datetime="{}" data-form="{}">{} UTC</time>').format(
-        at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), form, at.strftime("%Y-%m-%d %H:%M")
+    at = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+    there = Markup(' data-zone="{}"').format(zone) if zone else ""
+    shown = "" if form == "wall" else at.strftime("%Y-%m-%d %H:%M UTC")
+    return Markup('<time datetime="{}" data-form="{}"{}>{}</time>').format(
+        at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), form, there, shown
     )
+
+
+def clock(value: datetime, zone: str) -> str:
+    """An instant on a wall clock, for a picture's tooltip."""
+    return value.astimezone(ZoneInfo(zone)).strftime("%a %-d %b %H:%M")
 
 
 def span(value: float | timedelta | None) -> str:
@@ -61,6 +72,19 @@ def words(value: str | None) -> str:
     return (value or "").replace("_", " ").lower()
 
 
+def keys(value: Any) -> str:
+    """What a JSON object speaks of, to fold the rest away."""
+    return ", ".join(map(str, value)) if isinstance(value, dict) else "payload"
+
+
+def took(attempt: dict[str, Any]) -> str:
+    """How long an attempt of fn_get_run lasted; a dash while it does."""
+    if not attempt["started_at"] or not attempt["ended_at"]:
+        return "–"
+    began, ended = (datetime.fromisoformat(attempt[k]) for k in ("started_at", "ended_at"))
+    return span(ended - began)
+
+
 environment = Environment(
     loader=FileSystemLoader(HERE / "templates"),
     autoescape=True,
@@ -68,7 +92,9 @@ environment = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-environment.filters |= {"when": when, "span": span, "pretty": pretty, "words": words, "zone": zone}
+environment.filters |= {
+    each.__name__: each for each in (when, clock, span, pretty, words, zone, keys, took)
+}
 environment.globals |= {"version": __version__}
 
 
@@ -87,11 +113,25 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
     return HTMLResponse(text, status)
 
 
-def done(message: str, *, go: str | None = None) -> Response:
-    """A write that went well: a toast and fresh rows, or another page."""
+def done(
+    message: str,
+    *,
+    go: str | None = None,
+    undo: tuple[str, dict[str, str]] | None = None,
+    link: tuple[str, str] | None = None,
+) -> Response:
+    """A write that went well: a toast and fresh rows, or another page.
+
+    `undo` is the address and the fields that take it back, `link` a text and where it leads.
+    """
     if go is not None:
         return Response(status_code=204, headers={"HX-Redirect": go})
-    events = {"toast": {"message": message}, "refresh": {}}
+    toast: dict[str, Any] = {"message": message}
+    if undo is not None:
+        toast["undo"] = {"url": undo[0], "values": undo[1]}
+    if link is not None:
+        toast["link"] = {"text": link[0], "url": link[1]}
+    events = {"toast": toast, "refresh": {}}
     return Response(status_code=204, headers={"HX-Trigger": json.dumps(events)})
 
 

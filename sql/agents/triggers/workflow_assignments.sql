@@ -15,6 +15,15 @@ execute function agents.tg_workflow_assignments_approval();
 alter table agents.workflow_assignments
   enable always trigger workflow_assignments_guard_approval;
 
+create or replace trigger workflow_assignments_follow
+after update of queue_policy, explicit_defaults on agents.workflow_assignments
+for each row
+when (
+  (old.queue_policy, old.explicit_defaults)
+  is distinct from (new.queue_policy, new.explicit_defaults)
+)
+execute function agents.tg_workflow_assignments_follow();
+
 create or replace trigger workflow_assignments_instants
 before insert or update on agents.workflow_assignments
 for each row

@@ -1,8 +1,8 @@
 -- Does p_payload pass p_filter? Two-valued, and no error for any payload once fn_check_filter takes
--- the filter; any other filter raises 22023, whatever the payload. Pointers are walked token by
--- token, since #> takes "-1", "01" and " 1" as indexes. Types are asked before values are used,
--- statement by statement, so that no plan can try a cast first. jsonb compares numbers as numeric.
--- Runs for every slot with a condition: expressions only, since a query costs as much as all else.
+-- the filter; any other filter raises 22023, whatever the payload. Types are asked before values are
+-- used, statement by statement, so that no plan can try a cast first. jsonb compares numbers as
+-- numeric. Runs for every slot with a condition: expressions only, since a query costs as much as
+-- all else.
 create or replace function automation.fn_eval_filter(p_filter jsonb, p_payload jsonb)
 returns boolean
 language plpgsql
@@ -16,7 +16,6 @@ declare
   v_path text;
   v_tests jsonb;
   v_is_form boolean;
-  v_token text;
   v_value jsonb;
   v_type text;
   v_operator text;
@@ -52,16 +51,7 @@ begin
     -- what follows only evaluates, but the rest of the filter is still to be read
     continue when not v_passes;
 
-    v_value := p_payload;
-    foreach v_token in array (string_to_array(v_path, '/'))[2:] loop
-      exit when v_value is null;
-      if jsonb_typeof(v_value) = 'array' then
-        v_value := case when v_token ~ '^(0|[1-9][0-9]{0,8})$' then v_value -> v_token::int end;
-      else
-        v_value := v_value -> replace(replace(v_token, '~1', '/'), '~0', '~');
-      end if;
-    end loop;
-    v_value := coalesce(v_value, 'null');
+    v_value := automation.fn_pointer_value(p_payload, v_path);
     v_type := jsonb_typeof(v_value);
 
     v_passes := coalesce(v_value = v_tests -> 'eq', true)

@@ -11,7 +11,7 @@ begin
   if v_lenser_id is null then
     raise exception using
       errcode = '42501',
-      message = 'no lenser is calling',
+      message = 'no tenant is calling',
       hint = 'Send a JWT whose sub is the user_id of a row in lensers.profiles.';
   end if;
   return v_lenser_id;

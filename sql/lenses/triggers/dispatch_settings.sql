@@ -18,6 +18,12 @@ execute function lenses.tg_dispatch_settings();
 alter table lenses.dispatch_settings enable always trigger dispatch_settings_refuse_delete;
 alter table lenses.dispatch_settings enable always trigger dispatch_settings_refuse_truncate;
 
+create or replace trigger dispatch_settings_follow
+after update on lenses.dispatch_settings
+for each row
+when (old.default_queue_mode is distinct from new.default_queue_mode)
+execute function lenses.tg_dispatch_settings_follow();
+
 create or replace trigger dispatch_settings_instants
 before insert or update on lenses.dispatch_settings
 for each row

@@ -12,7 +12,7 @@ before update of
   retry_policy, failure_policy, queue_policy, inputs_template, inputs_rotation, calendar_id,
   pre_dispatch_condition, global_model_id, next_run_at, due_at, cron_spec, max_in_flight,
   on_overlap, on_missed, max_backfill, spread_window_ms, is_sequential, missed_override,
-  created_at, name, run_at, on_holiday
+  created_at, name, run_at, on_holiday, explicit_defaults
 on lenses.workflow_schedules
 for each row
 when (
@@ -26,7 +26,7 @@ when (
     old.calendar_id, old.pre_dispatch_condition, old.global_model_id, old.next_run_at,
     old.due_at, old.cron_spec, old.max_in_flight, old.on_overlap, old.on_missed,
     old.max_backfill, old.spread_window_ms, old.is_sequential, old.missed_override,
-    old.created_at, old.name, old.run_at, old.on_holiday
+    old.created_at, old.name, old.run_at, old.on_holiday, old.explicit_defaults
   ) is distinct from (
     new.lenser_id, new.workflow_id, new.workflow_version, new.description, new.schedule_type,
     new.cron_expr, new.interval_ms, new.timezone, new.start_at, new.end_at, new.jitter_ms,
@@ -36,7 +36,7 @@ when (
     new.calendar_id, new.pre_dispatch_condition, new.global_model_id, new.next_run_at,
     new.due_at, new.cron_spec, new.max_in_flight, new.on_overlap, new.on_missed,
     new.max_backfill, new.spread_window_ms, new.is_sequential, new.missed_override,
-    new.created_at, new.name, new.run_at, new.on_holiday
+    new.created_at, new.name, new.run_at, new.on_holiday, new.explicit_defaults
   ))
 )
 execute function lenses.tg_workflow_schedules_check();
@@ -69,7 +69,7 @@ after update of
   retry_policy, failure_policy, queue_policy, inputs_template, inputs_rotation, calendar_id,
   pre_dispatch_condition, global_model_id, next_run_at, due_at, cron_spec, max_in_flight,
   on_overlap, on_missed, max_backfill, spread_window_ms, is_sequential, missed_override,
-  created_at, name, run_at, on_holiday
+  created_at, name, run_at, on_holiday, explicit_defaults
 on lenses.workflow_schedules
 for each row
 when (

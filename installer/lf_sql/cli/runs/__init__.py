@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.cli.runs import decide, look, work
+from lf_sql.cli.runs import decide, deliver, look, work
 
 group = SuggestingGroup(
     "runs",
@@ -12,7 +12,7 @@ group = SuggestingGroup(
     "  lf-sql runs list --status pending_approval\n"
     '  lf-sql runs approve 5c01 --note "looks right"\n'
     "  lf-sql runs work --concurrency 4 -- ./report.py",
-    commands=[*look.COMMANDS, *decide.COMMANDS, work.command],
+    commands=[*look.COMMANDS, *decide.COMMANDS, work.command, deliver.command],
 )
 
 __all__ = ["group"]

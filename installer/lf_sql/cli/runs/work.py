@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 
 import click
 import psycopg
@@ -12,9 +10,11 @@ import psycopg
 from lf_sql import actions, db, environment
 from lf_sql.cli.context import options
 from lf_sql.cli.params import Duration
-from lf_sql.cli.worker import say
+from lf_sql.cli.runs.carry_out import carry_out
+from lf_sql.commands import Commands
 from lf_sql.errors import LfSqlError
-from lf_sql.executor import Executor, Options
+from lf_sql.executor import Executor
+from lf_sql.executor.handlers import Handler
 
 EPILOG = """\b
 The command gets the run as JSON on standard input (context_inputs and definition
@@ -89,30 +89,17 @@ def command(
         command = _actions(shell, sql)
     if lease < 1000:
         raise click.UsageError("--lease must be a second at least")
-    stop = threading.Event()
     executor = Executor(
         options().dsn,
-        Options(command, concurrency, lease / 1000, max(poll / 1000, 0.05), once),
-        stop,
-        say,
+        concurrency=concurrency,
+        lease=lease / 1000,
+        poll=max(poll / 1000, 0.05),
+        once=once,
+        application="lf-sql runs work",
     )
-
-    signals = 0
-
-    def on_signal(*_: object) -> None:
-        nonlocal signals
-        signals += 1
-        if signals == 2:
-            threading.Thread(target=executor.abandon).start()  # it waits for locks
-        elif signals > 2:
-            executor.leave()
-        stop.set()
-        executor.wake()
-
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(signum, on_signal)
-    executor.run()
-    lost = f", {executor.lost} lost" if executor.lost else ""
-    say(f"{executor.done} completed, {executor.failed} failed{lost}")
-    if once and (executor.failed or executor.lost):
-        raise click.exceptions.Exit(1)
+    commands = Commands(command, options().dsn, executor.ask)
+    executor.handlers.add(Handler.of(commands, concurrency, keeps_time=True))
+    try:
+        carry_out(executor, once)
+    finally:
+        commands.close()

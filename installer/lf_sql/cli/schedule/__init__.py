@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.schedule import (
+    ahead,
     calendar,
     change,
     condition,
     define,
+    explain,
     health,
     look,
     recompute,
@@ -23,9 +25,11 @@ group = SuggestingGroup(
     "  lf-sql schedule health",
     commands=[
         *look.COMMANDS,
+        *ahead.COMMANDS,
         *define.COMMANDS,
         *change.COMMANDS,
         *recompute.COMMANDS,
+        explain.command,
         health.command,
         calendar.group,
         condition.group,

@@ -11,15 +11,16 @@ import click
 
 from lf_sql import ics, public_holidays
 from lf_sql.cli.candidates import complete
-from lf_sql.cli.context import acting, emit, note, options
+from lf_sql.cli.context import acting, emit, is_for_a_person, note
 from lf_sql.cli.lazy import SuggestingGroup, taking
 from lf_sql.cli.params import Json, is_utf8
 from lf_sql.cli.progress import progress
+from lf_sql.cli.schedule import views
 from lf_sql.cli.schedule.calendar_change import days, delete, show, update
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
 from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, find, installed, one
-from lf_sql.plain import plain
+from lf_sql.cli.terminal.ask import ask, yes_option
 
 KIND = click.option(
     "--kind",
@@ -73,7 +74,16 @@ class Day(click.ParamType):
 @click.option("--from", "since", type=Day(), help="First of its dates (1 January of this year).")
 @click.option("--until", type=Day(), help="Last of its dates (31 December of this year).")
 @click.option("--seeds-only", is_flag=True, hidden=True)
-def list_(which: str | None, since: date | None, until: date | None, seeds_only: bool) -> None:
+@click.option(
+    "-o", "--output", type=click.Choice(["wide"]), help="wide: every column, at full length."
+)
+def list_(
+    which: str | None,
+    since: date | None,
+    until: date | None,
+    seeds_only: bool,
+    output: str | None,
+) -> None:
     """Calendars: the tenants' and the seeds that everybody sees."""
     today = date.today()
     with as_asked() as conn:
@@ -87,7 +97,10 @@ def list_(which: str | None, since: date | None, until: date | None, seeds_only:
         else:
             rows = conn.execute(LIST.encode()).fetchall()
             rows = [row for row in rows if row["is_seed"] or not seeds_only]
-    emit(rows, ["date", "weekday"] if which else COLUMNS)
+    if which:
+        emit(rows, ["date", "weekday"])
+    else:
+        emit(rows, COLUMNS, view=views.calendars, is_wide=output == "wide")
 
 
 @click.command(
@@ -172,6 +185,7 @@ def detach(schedule: str) -> None:
 @KIND
 @ZONE
 @click.option("--dry-run", is_flag=True, help="Show the dates and store nothing.")
+@yes_option
 def import_(
     file: Path | None,
     country: str | None,
@@ -183,6 +197,7 @@ def import_(
     kind: str,
     timezone: str,
     dry_run: bool,
+    yes: bool,
 ) -> None:
     """A calendar from an .ics file, or from a country's public holidays."""
     if (file is None) == (country is None):
@@ -205,10 +220,8 @@ def import_(
     if dry_run:
         note(f"{len(dates)} dates; nothing is stored (--dry-run)")
         return
-    if sys.stdin.isatty() and sys.stdout.isatty() and not options().as_json:
-        click.confirm(
-            f"Store these {len(dates)} dates as calendar {plain(name)}?", abort=True, err=True
-        )
+    if sys.stdin.isatty() and is_for_a_person():
+        ask(f"Store these {len(dates)} dates as calendar {name}?", yes)
     with as_tenant() as conn:
         old = conn.execute(
             "select c.id from lenses.schedule_calendars as c where c.name = %s and not c.is_seed",

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import date
 
 import click
 
 from lf_sql.cli.candidates import complete
-from lf_sql.cli.context import emit_one, options
+from lf_sql.cli.context import emit_one, is_for_a_person, options
 from lf_sql.cli.params import Json
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.session import as_asked, as_owner_of, find, installed, one
-from lf_sql.plain import plain
+from lf_sql.cli.terminal import record
+from lf_sql.cli.terminal.ask import ask, yes_option
 
 SHOW = """
 select
   c.id, c.name, c.kind, c.timezone, c.dates, c.rules, c.is_seed, array(
-    select coalesce(s.name, s.id::text)
-    from lenses.workflow_schedules as s where s.calendar_id = c.id order by 1) as schedules
+    select coalesce(s.name, s.description, w.title, s.id::text)
+    from lenses.workflow_schedules as s
+    left join lenses.workflows as w on w.id = s.workflow_id
+    where s.calendar_id = c.id order by 1) as schedules
 from lenses.schedule_calendars as c
 where c.id = %s
 """
+KINDS = {"skip_dates": "slots on these dates are skipped", "only_dates": "all others are skipped"}
 CALENDAR = click.argument("calendar", shell_complete=complete("calendar"))
 
 
@@ -40,7 +43,21 @@ def show(calendar: str) -> None:
     with as_asked() as conn:
         found = find(conn, "calendar", calendar)
         row = one(conn, SHOW, [found.id])
-    emit_one(row)
+    if not is_for_a_person():
+        emit_one(row)
+        return
+    record.show(
+        {
+            "calendar": row["name"],
+            "id": str(row["id"]),
+            "kind": KINDS[row["kind"]],
+            "zone": row["timezone"],
+            "dates": ", ".join(map(str, row["dates"])),
+            "rules": row["rules"],
+            "used by": ", ".join(row["schedules"]) or "no schedule",
+            "seed": "yes: everybody sees it, nobody changes it" if row["is_seed"] else None,
+        }
+    )
 
 
 @click.command(
@@ -90,17 +107,14 @@ def update(
     brief(row, f"{len(row['dates'])} dates, {len(row['rules'])} rules")
 
 
-@click.command(epilog="\b\nExample:\n  lf-sql schedule calendar delete closing-days --force")
+@click.command(epilog="\b\nExample:\n  lf-sql schedule calendar delete closing-days --yes")
 @CALENDAR
-@click.option("--force", "--yes", is_flag=True, help="Ask nothing.")
-def delete(calendar: str, force: bool) -> None:
+@yes_option
+def delete(calendar: str, yes: bool) -> None:
     """Delete a calendar that no schedule has."""
     with installed() as conn:
         found = find(conn, "calendar", calendar)
-    if not force:
-        if not sys.stdin.isatty():
-            raise click.UsageError("--force is needed where nobody can be asked")
-        click.confirm(f"Delete the calendar {plain(calendar)}?", abort=True, err=True)
+    ask(f"Delete the calendar {calendar}?", yes)
     with as_owner_of("calendar", str(found.id)) as (conn, found):
         conn.execute("select public.fn_delete_schedule_calendar(%s::uuid)", [found.id])
     if options().as_json:

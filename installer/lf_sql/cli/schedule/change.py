@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from typing import Any
 
@@ -11,8 +10,8 @@ import click
 from lf_sql.cli.context import emit, emit_one, note, options
 from lf_sql.cli.params import Instant, Json
 from lf_sql.cli.schedule.look import ID, wall
-from lf_sql.cli.session import as_owner_of, call, one
-from lf_sql.plain import plain
+from lf_sql.cli.session import as_owner_of, call, of_its_state, one
+from lf_sql.cli.terminal.ask import ask, yes_option
 
 MISSED = click.Choice(["skip", "run_once", "backfill", "spread"])
 
@@ -48,15 +47,12 @@ def resume(schedule: str, text: str | None, on_missed: str | None) -> None:
     brief(row, f"resumed, next run {wall(at, None)}" if at else "resumed, no slot is left")
 
 
-@click.command(epilog="\b\nExample:\n  lf-sql schedule delete 3f2a --force")
+@click.command(epilog="\b\nExample:\n  lf-sql schedule delete 3f2a --yes")
 @ID
-@click.option("--force", is_flag=True, help="Do not ask.")
-def delete(schedule: str, force: bool) -> None:
+@yes_option
+def delete(schedule: str, yes: bool) -> None:
     """Delete it; its runs stay and go on."""
-    if not force:
-        if not sys.stdin.isatty():
-            raise click.UsageError("nobody is there to ask: say --force")
-        click.confirm(f"Delete schedule {plain(schedule)}?", abort=True, err=True)
+    ask(f"Delete schedule {schedule}?", yes)
     with as_owner_of("schedule", schedule) as (conn, found):
         conn.execute("select public.fn_delete_workflow_schedule(%s::uuid)", [found.id])
     brief({"id": found.id}, "deleted")
@@ -69,7 +65,7 @@ def delete(schedule: str, force: bool) -> None:
 @click.option("--inputs", type=Json(), help="Instead of its own: JSON, @FILE.")
 def run_now(schedule: str, inputs: str | None) -> None:
     """Start one run now, paused or not; approval applies."""
-    with as_owner_of("schedule", schedule) as (conn, found):
+    with of_its_state(), as_owner_of("schedule", schedule) as (conn, found):
         row = one(
             conn,
             "select r.* from public.fn_run_workflow_schedule_now(%s, %s) as r",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import click
 
-from lf_sql.cli.context import emit_one, options
+from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup, taking
 from lf_sql.cli.params import Json
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
 from lf_sql.cli.session import as_owner_of, find, installed, one
 
+LONGEST = 60  # characters of a value in the table; --json has it whole
 FILTER = """A filter maps JSON pointers to operators: {"/prior_run_result/ok": {"eq": true}}"""
 
 
@@ -44,28 +48,49 @@ def clear(schedule: str) -> None:
     brief(row, "condition cleared")
 
 
+TEST = """
+select f.condition, c.context, automation.fn_eval_filter(f.condition, c.context) as passes, array(
+  select pg_catalog.to_jsonb(e) from automation.fn_explain_filter(f.condition, c.context) as e
+) as tests
+from lenses.workflow_schedules as s
+cross join lateral (select coalesce(%s::jsonb, s.pre_dispatch_condition) as condition) as f
+cross join lateral (select lenses.fn_build_schedule_condition_context(s.id) as context) as c
+where s.id = %s
+"""
+
+
 @click.command(epilog="\b\nExample:\n  lf-sql schedule condition test 3f2a")
 @ID
 @click.argument("condition", metavar="[FILTER]", type=Json(), required=False)
 def test(schedule: str, condition: str | None) -> None:
-    """Evaluate FILTER, or the stored one, with what the tick would see now; exit 1 where false."""
+    """Each path of FILTER, or of the stored one, with what the tick sees now; exit 1: it skips."""
     with installed() as conn:
         found = find(conn, "schedule", schedule)
-        row = one(
-            conn,
-            "select coalesce(%s::jsonb, s.pre_dispatch_condition) as condition, c.context, "
-            "automation.fn_eval_filter(coalesce(%s::jsonb, s.pre_dispatch_condition), c.context) "
-            "as passes from lenses.workflow_schedules as s cross join lateral ("
-            "select lenses.fn_build_schedule_condition_context(s.id) as context) as c "
-            "where s.id = %s",
-            [condition, condition, found.id],
-        )
+        row = one(conn, TEST, [condition, found.id])
     if options().as_json:
         emit_one(row)
     else:
-        emit_one({"passes": row["passes"], **row})
+        emit_one({"passes": row["passes"]})
+        emit(
+            [
+                {
+                    "path": test["path"] or '""',
+                    "wants": f"{test['operator']} {_json(test['operand'])}",
+                    "is": _json(test["value"]),
+                    "met": test["is_met"],
+                }
+                for test in row["tests"]
+            ],
+            ["path", "wants", "is", "met"],
+            empty="no condition: every slot passes",
+        )
     if not row["passes"]:
         raise click.exceptions.Exit(1)
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 group = SuggestingGroup(

@@ -18,6 +18,7 @@ from lf_sql.cli.schedule.change import MISSED
 from lf_sql.cli.schedule.look import ID, wall
 from lf_sql.cli.session import as_owner_of, call, find, installed, one
 from lf_sql.db import Connection
+from lf_sql.policies import DEFAULTS, own
 
 COLUMNS = (  # of the RPC, given as they are
     *("name", "cron_expr", "interval_ms", "run_at", "timezone", "description", "start_at"),
@@ -140,7 +141,7 @@ def update(schedule: str, **given: Any) -> None:
         old = one(
             conn, "select s.* from lenses.workflow_schedules as s where s.id = %s", [found.id]
         )
-        base = {name: old[name] for name in ("queue_policy", "retry_policy", "approval_policy")}
+        base = {name: own(old, name) or {} for name in DEFAULTS}
         patch |= columns(given, base)
         patch |= links(conn, given, found)
         if given["is_active"] is not None:

@@ -9,6 +9,7 @@ import click
 from lf_sql import health
 from lf_sql.cli.context import acting, connect_cron, cron_option, emit, options
 from lf_sql.cli.session import installed
+from lf_sql.cli.terminal.watch import watched
 from lf_sql.plain import plain
 
 COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
@@ -21,6 +22,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 )
 @click.option("--server", is_flag=True, help="The machinery alone, no schedules.")
 @cron_option
+@watched
 def command(server: bool, cron_dsn: str | None) -> None:
     """What is off, and what to do about it; exit 1 if something is.
 

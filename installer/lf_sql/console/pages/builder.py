@@ -1,8 +1,9 @@
-"""The visual builder: choices or text become an expression, shown with its next runs."""
+"""The visual builder: choices or text become an expression, shown with what it means."""
 
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
 from psycopg import sql
@@ -11,15 +12,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lf_sql.console import charts
+from lf_sql.console import builder_form as fields
+from lf_sql.console import charts, names
 from lf_sql.console.database import one, rows
-from lf_sql.console.handlers import Form, asks, reads, writes
+from lf_sql.console.handlers import Form, UnfitError, asks, reads, writes
 from lf_sql.console.render import done, page
-from lf_sql.console.zones import known_zones
+from lf_sql.console.zones import known_zones, viewer_zone
 from lf_sql.db import Connection
 
 FREQUENCIES = ("hourly", "daily", "weekly", "monthly")
-UNITS = {"minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
 WEEK = (
     ("1", "Mon"),
     ("2", "Tue"),
@@ -29,7 +30,7 @@ WEEK = (
     ("6", "Sat"),
     ("0", "Sun"),
 )
-QUEUE_FIELDS = {"mode": "mode_of_queue", "onMissed": "onMissed", "onOverlap": "onOverlap"}
+LOOK = 1000  # slots that are looked at for the five within the window
 
 CHOICES = """
 select
@@ -42,107 +43,82 @@ select
     from public.fn_get_schedule_calendars() as c order by c.name
   ) as calendars,
   array(
-    select jsonb_build_object('id', 'agent:' || a.id, 'name', a.name)
+    select jsonb_build_object('id', a.id, 'name', a.name)
     from agents.ai_lensers as a order by a.name, a.id limit 2000
   ) as agents,
   array(
-    select jsonb_build_object('id', 'team:' || t.id, 'name', t.name)
+    select jsonb_build_object('id', t.id, 'name', t.name)
     from agents.teams as t order by t.name, t.id limit 2000
-  ) as teams
+  ) as teams,
+  array(
+    select jsonb_build_object(
+      'id', x.id, 'name', concat_ws(': ', w.title, coalesce(a.name, t.name)))
+    from agents.workflow_assignments as x
+    join lenses.workflows as w on w.id = x.workflow_id
+    left join agents.ai_lensers as a on x.assignee_type = 'agent' and a.id = x.assignee_id
+    left join agents.teams as t on x.assignee_type = 'team' and t.id = x.assignee_id
+    order by 1 limit 2000
+  ) as assignments
 """
 
-# Where a new interval schedule's slots would lie: anchored at this minute.
+STORED = names.named("""
+select s.*, {schedule_name} as called
+from lenses.workflow_schedules as s
+join lenses.workflows as w on w.id = s.workflow_id
+where s.id = %s
+""")
+
+# Where an interval schedule's slots lie: from its anchor, for a new one this minute.
 INTERVAL_SLOTS = """
 select i.ms, w.slot, to_char(w.slot at time zone 'UTC', 'Dy FMDD Mon HH24:MI') as wall
-from (select %s::bigint as ms) as i
-cross join generate_series(1, 5) as k
+from (
+  select %s::bigint as ms,
+    coalesce(%s::timestamptz, %s::timestamptz, date_trunc('minute', now())) as anchor,
+    %s::timestamptz is not null as is_first
+) as i
 cross join lateral (
-  select date_trunc('minute', now()) + k * make_interval(secs => i.ms / 1000.0) as slot
+  select case when i.anchor > now() then case when i.is_first then 0 else 1 end
+    else floor(extract(epoch from now() - i.anchor) * 1000 / nullif(i.ms, 0)) + 1 end as first
+) as f
+cross join generate_series(0, 4) as k
+cross join lateral (
+  select i.anchor + (f.first + k) * make_interval(secs => i.ms / 1000.0) as slot
 ) as w
 order by w.slot
 """
 
-BLANK: dict[str, Any] = {
-    "id": None,
-    "workflow_id": None,
-    "description": "",
-    "mode": "pick",
-    "frequency": "weekly",
-    "time": "09:00",
-    "minute": 0,
-    "days": ["1", "2", "3", "4", "5"],
-    "day_of_month": 1,
-    "cron_expr": "0 9 * * 1-5",
-    "every": 15,
-    "unit": "minutes",
-    "timezone": "",
-    "requires_approval": True,
-    "queue": {"mode": "parallel"},
-    "calendar_id": None,
-    "assignee": "",
-    "jitter_ms": 0,
-    "inputs": "{}",
-    "is_active": True,
-}
 
-
-def _values(row: dict[str, Any]) -> dict[str, Any]:
-    """A stored schedule as the form shows it."""
-    values = {
-        **BLANK,
-        "id": row["id"],
-        "workflow_id": str(row["workflow_id"]),
-        "description": row["description"] or "",
-        "timezone": row["timezone"],
-        "requires_approval": row["approval_policy"].get("requiresApproval", True),
-        "queue": row["queue_policy"],
-        "calendar_id": str(row["calendar_id"]) if row["calendar_id"] else None,
-        "assignee": f"{row['assignee_type']}:{row['assignee_id']}" if row["assignee_id"] else "",
-        "jitter_ms": row["jitter_ms"],
-        "inputs": json.dumps(row["inputs_template"], ensure_ascii=False),
-        "is_active": row["is_active"],
-    }
-    if row["interval_ms"] is not None:
-        unit = next(
-            u
-            for u in ("days", "hours", "minutes")
-            if row["interval_ms"] % UNITS[u] == 0 or u == "minutes"
-        )
-        return {**values, "mode": "every", "unit": unit, "every": row["interval_ms"] / UNITS[unit]}
-    return {**values, "mode": "expr", "cron_expr": row["cron_expr"]}
+def _stored(request: Request, conn: Connection) -> dict[str, Any] | None:
+    if "id" not in request.path_params:
+        return None
+    return one(conn, STORED, request.path_params["id"])
 
 
 def show(request: Request, conn: Connection) -> Response:
-    values = dict(BLANK)
-    if "id" in request.path_params:
-        row = one(
-            conn,
-            "select s.* from lenses.workflow_schedules as s where s.id = %s",
-            request.path_params["id"],
-        )
-        if row is None:
-            message = "There is no schedule of that id that is yours."
-            return page(request, "error.html", status=404, active="", message=message, hint=None)
-        values = _values(row)
+    values = dict(fields.BLANK)
+    stored = _stored(request, conn)
+    if stored is not None:
+        values = fields.values(stored, viewer_zone(request, conn))
+    elif "id" in request.path_params:
+        message = "There is no schedule of that id that is yours."
+        return page(request, "error.html", status=404, active="", message=message, hint=None)
     elif (workflow := request.query_params.get("workflow", ""))[:36]:
         values["workflow_id"] = workflow
+    choices = one(conn, CHOICES) or {}
     return page(
         request,
         "builder.html",
         active="builder",
         v=values,
-        choices=one(conn, CHOICES),
+        name=stored["called"] if stored else "",
+        choices=choices,
+        fallbacks=[(each["id"], each["name"]) for each in choices["agents"] + choices["teams"]],
         zones=known_zones(request, conn),
         frequencies=FREQUENCIES,
-        units=tuple(UNITS),
+        units=tuple(fields.UNITS),
         week=WEEK,
+        viewer=viewer_zone(request, conn),
     )
-
-
-def _number(value: str | None) -> int | str | None:
-    """A number where it is one; what it is else is the database's to refuse."""
-    text = (value or "")[:12]
-    return int(text) if text.lstrip("-").isdigit() and text.isascii() else (text or None)
 
 
 def built(conn: Connection, form: Form) -> str:
@@ -151,13 +127,13 @@ def built(conn: Connection, form: Form) -> str:
     choices: dict[str, Any] = {"frequency": frequency}
     hour, _, minute = form.get("time", "").partition(":")
     if frequency == "hourly":
-        choices["minute"] = _number(form.get("minute"))
+        choices["minute"] = fields.number(form.get("minute"))
     else:
-        choices |= {"hour": _number(hour), "minute": _number(minute)}
+        choices |= {"hour": fields.number(hour), "minute": fields.number(minute)}
     if frequency == "weekly":
-        choices["days"] = [_number(day) for day in form.many("days")]
+        choices["days"] = [fields.number(day) for day in form.many("days")]
     if frequency == "monthly":
-        choices["day_of_month"] = _number(form.get("day_of_month"))
+        choices["day_of_month"] = fields.number(form.get("day_of_month"))
     found = one(conn, "select public.fn_cron_build(%s::jsonb) as expr", json.dumps(choices))
     return str(found["expr"]) if found else ""
 
@@ -165,90 +141,125 @@ def built(conn: Connection, form: Form) -> str:
 def _interval(form: Form) -> str:
     """The period in milliseconds; text, for the database to judge."""
     count = form.get("every", "")[:12]
-    unit = UNITS.get(form.get("unit", ""), 60_000)
+    unit = fields.UNITS.get(form.get("unit", ""), 60_000)
     try:
         return str(round(float(count) * unit))
     except (ValueError, OverflowError):
         return count
 
 
+def _settings(
+    request: Request, conn: Connection, form: Form, before: dict[str, Any]
+) -> dict[str, Any]:
+    """Every column that the form speaks of."""
+    wanted = fields.settings(form, viewer_zone(request, conn), before)
+    mode = form.get("mode")
+    if mode == "every":
+        wanted["interval_ms"] = fields.number(_interval(form))
+    elif mode != "once":
+        wanted["cron_expr"] = form.get("cron_expr", "") if mode == "expr" else built(conn, form)
+        wanted["timezone"] = form.get("timezone") or "UTC"
+    return wanted
+
+
 def preview(request: Request, conn: Connection, form: Form) -> Response:
-    """Expression, English and the next five runs; nothing is stored."""
-    zone = form.get("timezone") or "UTC"
-    if form.get("mode") == "every":
-        slots = rows(conn, INTERVAL_SLOTS, _interval(form))
+    """Expression, English, the next five runs and what would change; nothing is stored."""
+    before = _stored(request, conn)
+    wanted = _settings(request, conn, form, before or {})
+    changed = None
+    if before is not None:
+        found = fields.patch(before, wanted)
+        changed = fields.changes(before, found, _labels(conn), viewer_zone(request, conn))
+    shown = _next(request, conn, form, wanted, before)
+    return page(request, "_preview.html", changes=changed, **shown)
+
+
+def _next(
+    request: Request,
+    conn: Connection,
+    form: Form,
+    wanted: dict[str, Any],
+    before: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """What the form means: expression, English, zone, the next five slots in its window."""
+    start, end = (
+        datetime.fromisoformat(wanted[name]) if wanted[name] else None
+        for name in ("start_at", "end_at")
+    )
+    mode = form.get("mode")
+    if mode == "once":
+        at = datetime.fromisoformat(wanted["run_at"])
+        only = [{"slot": at, "wall": at.strftime("%a %-d %b %Y %H:%M")}]
+        return {"expr": "once", "english": "Once, and never again", "zone": "UTC", "slots": only}
+    if mode == "every":
+        created = before["created_at"].replace(second=0, microsecond=0) if before else None
+        slots = rows(conn, INTERVAL_SLOTS, _interval(form), start, created, start)
         english = charts.interval_words(slots[0]["ms"])
-        return page(request, "_preview.html", expr=None, english=english, zone="UTC", slots=slots)
-    expr = form.get("cron_expr", "") if form.get("mode") == "expr" else built(conn, form)
-    found = one(conn, "select public.fn_cron_describe(%s::text) as english", expr)
-    slots = rows(
-        conn,
-        "select p.slot, to_char(p.slot at time zone %s, 'Dy FMDD Mon HH24:MI') as wall "
-        "from public.fn_cron_preview(%s, %s, 5) as p (slot)",
-        zone,
-        expr,
-        zone,
-    )
-    return page(
-        request,
-        "_preview.html",
-        expr=expr,
-        english=found["english"] if found else "",
-        zone=zone,
-        slots=slots,
-    )
-
-
-def _settings(conn: Connection, form: Form, before: dict[str, Any]) -> dict[str, Any]:
-    """The columns that the form speaks of, as a patch; what it does not know stays as it was."""
-    queue = dict(before.get("queue_policy") or {"mode": "parallel"})
-    for key, name in QUEUE_FIELDS.items():
-        queue.pop(key, None)
-        if value := form.text(name):
-            queue[key] = value
-    approval = dict(before.get("approval_policy") or {})
-    approval["requiresApproval"] = form.get("requires_approval") == "on"
-    kind, _, assignee = form.get("assignee", "").partition(":")
-    inputs = one(conn, "select coalesce(%s, '{}')::jsonb as inputs_template", form.text("inputs"))
-    patch: dict[str, Any] = {
-        "description": form.text("description"),
-        "approval_policy": approval,
-        "queue_policy": queue,
-        "calendar_id": form.text("calendar_id"),
-        "assignee_type": kind or "agent",
-        "assignee_id": assignee or None,
-        "jitter_ms": _number(form.get("jitter_ms")) or 0,
-        "inputs_template": inputs["inputs_template"] if inputs else {},
-    }
-    if form.get("mode") == "every":
-        patch["interval_ms"] = _number(_interval(form))
+        expr, zone = "interval", "UTC"
     else:
-        patch["cron_expr"] = (
-            form.get("cron_expr", "") if form.get("mode") == "expr" else built(conn, form)
+        expr, zone = wanted["cron_expr"], wanted["timezone"]
+        found = one(conn, "select public.fn_cron_describe(%s::text) as english", expr)
+        english = found["english"] if found else ""
+        slots = rows(
+            conn,
+            "select p.slot, to_char(p.slot at time zone %s, 'Dy FMDD Mon HH24:MI') as wall "
+            "from public.fn_cron_preview(%s, %s, %s) as p (slot) "
+            "where p.slot >= coalesce(%s::timestamptz, '-infinity') limit 5",
+            zone,
+            expr,
+            zone,
+            LOOK if start else 5,
+            start,
         )
-        patch["timezone"] = form.get("timezone") or "UTC"
-    return patch
+    slots = [slot for slot in slots if end is None or slot["slot"] <= end]
+    return {"expr": expr, "english": english, "zone": zone, "slots": slots}
+
+
+def _labels(conn: Connection) -> dict[str, str]:
+    """The names behind the ids that a change may speak of."""
+    found = one(conn, CHOICES) or {}
+    lists = [found.get(key, []) for key in ("calendars", "agents", "teams", "assignments")]
+    return {str(each["id"]): each["name"] for group in lists for each in group}
+
+
+def condition(request: Request, conn: Connection, form: Form) -> Response:
+    """Would the condition hold now? Asked while one writes it."""
+    wanted = fields.parsed(form.text("condition"), "condition")
+    workflow_id = form.text("workflow_id")
+    before = _stored(request, conn)
+    if before is not None:
+        workflow_id = str(before["workflow_id"])
+    answer = None
+    if wanted is not None and workflow_id is not None:
+        found = one(
+            conn,
+            "select public.fn_test_schedule_condition(%s, %s::jsonb, %s) as answer",
+            workflow_id,
+            json.dumps(wanted),
+            before["id"] if before else None,
+        )
+        answer = found["answer"] if found else None
+    return page(
+        request, "_condition.html", answer=answer, is_new=workflow_id is None, is_set=bool(wanted)
+    )
 
 
 def save(request: Request, conn: Connection, form: Form) -> Response:
-    """A new schedule, or the changed one: what the form does not show is kept."""
-    schedule_id = request.path_params.get("id")
-    if schedule_id is not None:
-        before = one(
-            conn,
-            "select s.approval_policy, s.queue_policy "
-            "from lenses.workflow_schedules as s where s.id = %s",
-            schedule_id,
-        )
-        patch = _settings(conn, form, before or {})
+    """A new schedule, or the changed one: only what differs is written."""
+    before = _stored(request, conn)
+    if before is not None:
+        found = fields.patch(before, _settings(request, conn, form, before))
         one(
             conn,
             "select public.fn_patch_workflow_schedule(%s, %s::jsonb)",
-            schedule_id,
-            json.dumps(patch),
+            before["id"],
+            json.dumps(found),
         )
-        return done("Saved.", go=f"/schedules/{schedule_id}")
+        return done("Saved.", go=f"/schedules/{before['id']}")
+    if "id" in request.path_params:
+        raise UnfitError("", "This schedule has been deleted meanwhile.", "")
 
+    settings = _settings(request, conn, form, {})
     workflow_id = form.text("workflow_id")
     if workflow_id is None:
         made = one(
@@ -258,24 +269,26 @@ def save(request: Request, conn: Connection, form: Form) -> Response:
             form.get("new_title", ""),
         )
         workflow_id = str(made["id"]) if made else None
-    settings = _settings(conn, form, {})
     settings |= {"workflow_id": workflow_id, "is_active": form.get("is_active") == "on"}
-    found = conn.execute(
+    given = conn.execute(
         sql.SQL("select s.id from public.fn_upsert_workflow_schedule({}) as s").format(
             sql.SQL(", ").join(
                 sql.SQL("{} => {}").format(sql.Identifier(f"p_{name}"), sql.Placeholder())
                 for name in settings
             )
         ),
-        [Jsonb(value) if isinstance(value, dict) else value for value in settings.values()],
+        [Jsonb(value) if isinstance(value, (dict, list)) else value for value in settings.values()],
     ).fetchone()
-    return done("Saved.", go=f"/schedules/{found['id'] if found else ''}")
+    return done("Saved.", go=f"/schedules/{given['id'] if given else ''}")
 
 
 routes = [
     Route("/builder", reads(show)),
     Route("/builder/preview", asks(preview), methods=["POST"]),
+    Route("/builder/condition", asks(condition), methods=["POST"]),
     Route("/builder/save", writes(save), methods=["POST"]),
     Route("/builder/{id:uuid}", reads(show)),
+    Route("/builder/{id:uuid}/preview", asks(preview), methods=["POST"]),
+    Route("/builder/{id:uuid}/condition", asks(condition), methods=["POST"]),
     Route("/builder/{id:uuid}/save", writes(save), methods=["POST"]),
 ]

@@ -88,25 +88,54 @@ def add(request: Request, conn: Connection, form: Form) -> Response:
     return done("Added.")
 
 
+NAME = """
+select c.operation || ' of ' || g.name as name
+from agents.gateway_crons as c
+join agents.gateways as g on g.id = c.gateway_id
+where c.id = %s
+"""
+
+
+def _name(request: Request, conn: Connection) -> str:
+    found = one(conn, NAME, request.path_params["id"])
+    return str(found["name"]).replace("_", " ") if found else "cron"
+
+
+def edit(request: Request, conn: Connection, form: Form) -> Response:
+    one(
+        conn,
+        "select public.fn_gateway_cron_update(%s, %s, %s, %s, coalesce(%s, '{}')::jsonb)",
+        request.path_params["id"],
+        form.get("operation", ""),
+        form.get("cron_expr", ""),
+        form.get("timezone") or "UTC",
+        form.text("payload"),
+    )
+    return done(f"Saved “{_name(request, conn)}”.")
+
+
 def switch(request: Request, conn: Connection, form: Form) -> Response:
-    is_active = form.get("is_active") == "true"
+    cron_id, is_active = request.path_params["id"], form.get("is_active") == "true"
     one(
         conn,
         "select public.fn_gateway_cron_update(%s, p_is_active => %s)",
-        request.path_params["id"],
+        cron_id,
         is_active,
     )
-    return done("Switched on." if is_active else "Switched off.")
+    word, back = ("on", "false") if is_active else ("off", "true")
+    undo = (f"/gateway-crons/{cron_id}/switch", {"is_active": back})
+    return done(f"Switched {word} “{_name(request, conn)}”.", undo=undo)
 
 
 def run_now(request: Request, conn: Connection, form: Form) -> Response:
     one(conn, "select public.fn_gateway_cron_run(%s::uuid)", request.path_params["id"])
-    return done("A run has been made.")
+    return done(f"A run of “{_name(request, conn)}” is made.")
 
 
 def remove(request: Request, conn: Connection, form: Form) -> Response:
+    name = _name(request, conn)
     one(conn, "select public.fn_gateway_cron_remove(%s::uuid)", request.path_params["id"])
-    return done("Removed.")
+    return done(f"Removed “{name}”.")
 
 
 routes = [
@@ -116,6 +145,7 @@ routes = [
     Route("/gateways/{id:uuid}/save", writes(save), methods=["POST"]),
     Route("/gateways/{id:uuid}/delete", writes(delete), methods=["POST"]),
     Route("/gateways/{id:uuid}/crons", writes(add), methods=["POST"]),
+    Route("/gateway-crons/{id:uuid}/save", writes(edit), methods=["POST"]),
     Route("/gateway-crons/{id:uuid}/switch", writes(switch), methods=["POST"]),
     Route("/gateway-crons/{id:uuid}/run", writes(run_now), methods=["POST"]),
     Route("/gateway-crons/{id:uuid}/remove", writes(remove), methods=["POST"]),

@@ -1,29 +1,75 @@
-"""Health: what `lf-sql schedule health` says to the tenant."""
+"""Health: what `lf-sql schedule health` says to the tenant, with buttons where it says commands."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lf_sql.console.database import rows
-from lf_sql.console.handlers import reads
-from lf_sql.console.render import is_partial, page
+from lf_sql.console import names
+from lf_sql.console.database import one, rows
+from lf_sql.console.handlers import Form, reads, writes
+from lf_sql.console.render import done, is_partial, page
 from lf_sql.db import Connection
+
+SHOWN = 500
+# Advice that a button can follow: what the command is, what the button says, where it posts to.
+ADVICE = re.compile(r"^lf-sql schedule (resume|recompute|backfill) \S+(?: --since (\S+))?")
+BUTTONS = {
+    "resume": ("Resume", "resume"),
+    "recompute": ("Compute its next run anew", "recompute"),
+    "backfill": ("Run what was dropped", "backfill"),
+}
+
+
+def _with_button(line: dict[str, Any]) -> dict[str, Any]:
+    found = ADVICE.match(line["advice"] or "")
+    button: dict[str, Any] | None = None
+    if found:
+        text, action = BUTTONS[found[1]]
+        button = {"text": text, "url": f"/schedules/{line['schedule_id']}/{action}"}
+        if found[2]:
+            button["values"] = {"since": found[2]}
+    return {**line, "button": button}
 
 
 def health(request: Request, conn: Connection) -> Response:
     lines = rows(conn, "select h.* from public.fn_schedule_health() as h")
+    findings = [line for line in lines if line["schedule_id"] is not None]
     context: dict[str, Any] = {
         "general": [line for line in lines if line["schedule_id"] is None],
-        "findings": [line for line in lines if line["schedule_id"] is not None][:500],
-        "total": sum(line["schedule_id"] is not None for line in lines),
+        "findings": [_with_button(line) for line in findings[:SHOWN]],
+        "total": len(findings),
         "is_bad": any(line["state"] == "bad" for line in lines),
     }
     template = "_health.html" if is_partial(request) else "health.html"
     return page(request, template, active="health", **context)
 
 
-routes = [Route("/health", reads(health))]
+def recompute(request: Request, conn: Connection, form: Form) -> Response:
+    schedule_id = request.path_params["id"]
+    one(conn, "select public.fn_recompute_schedule(%s::uuid)", schedule_id)
+    return done(f"The next run of “{names.of_schedule(conn, schedule_id)}” is computed anew.")
+
+
+def backfill(request: Request, conn: Connection, form: Form) -> Response:
+    schedule_id = request.path_params["id"]
+    found = one(
+        conn,
+        "select public.fn_backfill_schedule(%s, nullif(%s, '')::timestamptz) ->> 'dispatched' as n",
+        schedule_id,
+        form.get("since", ""),
+    )
+    made = int(found["n"]) if found and found["n"] else 0
+    name = names.of_schedule(conn, schedule_id)
+    return done(f"{made} run{'' if made == 1 else 's'} of “{name}” made.")
+
+
+routes = [
+    Route("/health", reads(health)),
+    Route("/schedules/{id:uuid}/recompute", writes(recompute), methods=["POST"]),
+    Route("/schedules/{id:uuid}/backfill", writes(backfill), methods=["POST"]),
+]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lf_sql.console.database import one, rows
+from lf_sql.console import names
+from lf_sql.console.database import one
 from lf_sql.console.handlers import reads
 from lf_sql.console.render import is_partial, page
 from lf_sql.db import Connection
@@ -19,51 +21,53 @@ MAX_PAGE = 100_000
 
 # Sort keys that a client may name, and what they are in SQL.
 SORTS = {
-    "resource": "lower(o.resource)",
-    "type": "o.type",
-    "expression": "o.expression",
-    "timezone": "o.timezone",
-    "status": "o.status",
-    "next": "o.next_run_at",
-    "last": "o.last_run_at",
+    "name": "lower(m.name)",
+    "type": "m.type",
+    "expression": "m.expression",
+    "timezone": "m.timezone",
+    "status": "m.status",
+    "next": "m.next_run_at",
+    "last": "m.last_run_at",
 }
-STATUSES = ("enabled", "paused", "disabled")
-TYPES = ("cron", "interval")
+STATUSES = ("enabled", "paused", "disabled", "finished")
+TYPES = ("cron", "interval", "once")
 KINDS = ("workflow", "gateway")
 
-LIST = """
-with matching as materialized (
-  select o.*
+# The page that the filter and the order ask for; and, where some rows are on display already, those
+# rows as they stand, so that nothing moves while someone looks.
+LIST = names.named("""
+with every as materialized (
+  select o.*, {observed_name} as name
   from public.fn_observe_schedules() as o
-  where (%(status)s = '' or o.status = %(status)s)
-    and (%(type)s = '' or o.type = %(type)s)
-    and (%(kind)s = '' or o.resource_type = %(kind)s)
+),
+matching as (
+  select m.*
+  from every as m
+  where (%(status)s = '' or m.status = %(status)s)
+    and (%(type)s = '' or m.type = %(type)s)
+    and (%(kind)s = '' or m.resource_type = %(kind)s)
     and (
       %(q)s = ''
       or position(lower(%(q)s) in lower(concat_ws(
-        ' ', o.resource, o.label, o.expression, o.description, o.timezone, o.last_status, o.assignee
+        ' ', m.resource, m.label, m.expression, m.description, m.timezone, m.last_status, m.assignee
       ))) > 0
     )
+),
+wanted as (
+  select array(
+    select m.schedule_id from matching as m order by {order} limit %(limit)s offset %(offset)s
+  ) as ids, (select count(*) from matching) as total
 )
-select o.*, c.total
-from (select count(*) as total from matching) as c
-left join lateral (
-  select m.* from matching as m order by {order} limit %(limit)s offset %(offset)s
-) as o on true
-"""
+select e.*, k.id, w.total, w.ids <> coalesce(%(keep)s::uuid[], w.ids) as is_moved
+from wanted as w
+left join lateral unnest(coalesce(%(keep)s::uuid[], w.ids)) with ordinality as k (id, place) on true
+left join every as e on e.schedule_id = k.id
+order by k.place
+""")
 
-COUNTS = """
-select
-  (select count(*) from agents.team_runs as t where t.approval_status = 'pending') as waiting,
-  (
-    select r.schedule_id
-    from agents.team_runs as t
-    join lenses.workflow_runs as r on r.id = t.workflow_run_id
-    where t.approval_status = 'pending' and r.schedule_id is not null
-    order by t.created_at
-    limit 1
-  ) as oldest_schedule_id
-"""
+WAITING = (
+    "select count(*) as waiting from agents.team_runs as t where t.approval_status = 'pending'"
+)
 
 
 def _choice(value: str | None, allowed: tuple[str, ...]) -> str:
@@ -92,24 +96,38 @@ def link(query: dict[str, Any], **changes: Any) -> str:
     return "/?" + urlencode(parts) if parts else "/"
 
 
-def _list(conn: Connection, query: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    sort = SORTS[query["sort"]].replace("o.", "m.")
-    order = f"{sort} {query['dir']} nulls last, lower(m.resource), m.schedule_id"
-    args = {**query, "limit": PAGE_SIZE, "offset": (query["page"] - 1) * PAGE_SIZE}
-    found = conn.execute(LIST.replace("{order}", order).encode(), args).fetchall()
-    total = int(found[0]["total"]) if found else 0
-    return [row for row in found if row["schedule_id"] is not None], total
+def _kept(request: Request) -> list[str] | None:
+    """The ids of the rows on display, in their order; None for a list that is asked for anew."""
+    kept = []
+    for text in request.query_params.get("keep", "").split(",")[:PAGE_SIZE]:
+        try:
+            kept.append(str(UUID(text)))
+        except ValueError:
+            return None
+    return kept
 
 
 def observe(request: Request, conn: Connection) -> Response:
-    query = _query(request)
-    listed, total = _list(conn, query)
+    query, kept = _query(request), _kept(request)
+    order = f"{SORTS[query['sort']]} {query['dir']} nulls last, lower(m.name), m.schedule_id"
+
+    def listed() -> list[dict[str, Any]]:
+        offset = (query["page"] - 1) * PAGE_SIZE
+        args = {**query, "keep": kept, "limit": PAGE_SIZE, "offset": offset}
+        return conn.execute(LIST.replace("{order}", order).encode(), args).fetchall()
+
+    found = listed()
+    total = int(found[0]["total"])
     pages = max(1, -(-total // PAGE_SIZE))
-    if query["page"] > pages:
+    if query["page"] > pages and kept is None:
         query["page"] = pages
-        listed, total = _list(conn, query)
+        found = listed()
+    shown = [row for row in found if row["id"] is not None]
+    counts = one(conn, WAITING)
     context = {
-        "rows": listed,
+        "rows": shown,
+        "keep": ",".join(str(row["id"]) for row in shown),
+        "is_moved": bool(found[0]["is_moved"]),
         "total": total,
         "pages": pages,
         "first": (query["page"] - 1) * PAGE_SIZE + 1,
@@ -117,7 +135,7 @@ def observe(request: Request, conn: Connection) -> Response:
         "link": lambda **changes: link(query, **changes),
         "here": link(query),
         "is_filtered": any(query[k] for k in ("q", "status", "type", "kind")),
-        "counts": one(conn, COUNTS),
+        "waiting": counts["waiting"] if counts else 0,
     }
     if is_partial(request):
         response = page(request, "_rows.html", **context)
@@ -127,24 +145,4 @@ def observe(request: Request, conn: Connection) -> Response:
     return page(request, "observe.html", active="observe", **context)
 
 
-def waiting(request: Request, conn: Connection) -> Response:
-    """Every run that waits for the tenant's decision."""
-    found = rows(
-        conn,
-        "select r.id, r.schedule_id, r.scheduled_for, r.created_at, r.approval_expires_at, "
-        "r.context_inputs, r.trigger_mode, w.title "
-        "from agents.team_runs as t "
-        "join lenses.workflow_runs as r on r.id = t.workflow_run_id "
-        "join lenses.workflows as w on w.id = r.workflow_id "
-        "where t.approval_status = 'pending' order by t.created_at limit 200",
-    )
-    template = "_waiting.html" if is_partial(request) else "waiting.html"
-    return page(
-        request, template, active="waiting", runs=found, here="/waiting", one_schedule=False
-    )
-
-
-routes = [
-    Route("/", reads(observe)),
-    Route("/waiting", reads(waiting)),
-]
+routes = [Route("/", reads(observe))]

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lf_sql.console import charts
+from lf_sql.console import charts, names
 from lf_sql.console.database import one, rows
 from lf_sql.console.handlers import Form, reads, writes
 from lf_sql.console.render import done, is_partial, page
@@ -21,16 +21,19 @@ CALENDAR_TICKS = 200
 SLOTS = 60
 MISSED = ("skip", "run_once", "backfill", "spread")
 
-SCHEDULE = """
-select s.*, w.title, w.status as workflow_status, w.version as newest_version,
-  case when s.cron_expr is not null then public.fn_cron_describe(s.cron_expr) end as english,
+SCHEDULE = names.named("""
+select s.*, {schedule_name} as called, w.status as workflow_status, w.version as newest_version,
+  case when s.cron_expr is not null then public.fn_cron_describe(s.cron_expr)
+    when s.run_at is not null then to_char(
+      s.run_at at time zone 'UTC', '"Once, on "FMDD FMMonth YYYY" at "HH24:MI" UTC"')
+    end as english,
   coalesce(a.name, t.name) as assignee_name
 from lenses.workflow_schedules as s
 join lenses.workflows as w on w.id = s.workflow_id
 left join agents.ai_lensers as a on s.assignee_type = 'agent' and a.id = s.assignee_id
 left join agents.teams as t on s.assignee_type = 'team' and t.id = s.assignee_id
 where s.id = %s
-"""
+""")
 
 SLOT_HISTORY = """
 select x.run_at, x.run_at_last, x.slot_count, x.status, x.reason, x.run_id, x.created_at
@@ -112,7 +115,6 @@ def show(request: Request, conn: Connection) -> Response:
         "calendar": calendar,
         "years": _years(conn, calendar, ticks) if calendar else [],
         "missed_choices": MISSED,
-        "one_schedule": True,
     }
     if is_partial(request):
         return page(request, "_schedule.html", **context)
@@ -120,56 +122,85 @@ def show(request: Request, conn: Connection) -> Response:
 
 
 def pause(request: Request, conn: Connection, form: Form) -> Response:
+    schedule_id = request.path_params["id"]
+    before = one(
+        conn,
+        "select s.is_active from lenses.workflow_schedules as s where s.id = %s",
+        schedule_id,
+    )
     one(
         conn,
         "select public.fn_pause_workflow_schedule(%s, %s, "
         "(nullif(%s, '')::timestamp at time zone coalesce(nullif(%s, ''), 'UTC')))",
-        request.path_params["id"],
+        schedule_id,
         form.text("note"),
         form.get("until", ""),
         form.get("viewer_zone", ""),
     )
-    return done("Paused.")
+    # Taken back, it is as if there had been no pause: what came due meanwhile runs.
+    undo = (f"/schedules/{schedule_id}/resume", {"on_missed": "backfill"})
+    was_active = before is not None and before["is_active"]
+    return done(
+        f"Paused “{names.of_schedule(conn, schedule_id)}”.", undo=undo if was_active else None
+    )
+
+
+BEFORE_RESUME = """
+select s.is_active, s.paused_at is not null as is_paused, coalesce(s.pause_note, '') as note,
+  coalesce(to_char(s.paused_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS'), '') as until
+from lenses.workflow_schedules as s
+where s.id = %s
+"""
 
 
 def resume(request: Request, conn: Connection, form: Form) -> Response:
+    schedule_id = request.path_params["id"]
+    before = one(conn, BEFORE_RESUME, schedule_id)
     one(
         conn,
         "select public.fn_resume_workflow_schedule(%s, %s, %s)",
-        request.path_params["id"],
+        schedule_id,
         form.text("note"),
         form.text("on_missed"),
     )
-    return done("Resumed.")
+    undo = None
+    if before is not None and before["is_paused"]:
+        values = {"note": before["note"], "until": before["until"], "viewer_zone": "UTC"}
+        undo = (f"/schedules/{schedule_id}/pause", values)
+    elif before is not None and not before["is_active"]:
+        undo = (f"/schedules/{schedule_id}/disable", {})
+    return done(f"Resumed “{names.of_schedule(conn, schedule_id)}”.", undo=undo)
+
+
+def disable(request: Request, conn: Connection, form: Form) -> Response:
+    """Back to what a disabled schedule was before it was resumed."""
+    schedule_id = request.path_params["id"]
+    one(
+        conn,
+        "select public.fn_patch_workflow_schedule(%s, '{\"is_active\": false}')",
+        schedule_id,
+    )
+    return done(f"Disabled “{names.of_schedule(conn, schedule_id)}”.")
 
 
 def run_now(request: Request, conn: Connection, form: Form) -> Response:
-    one(conn, "select public.fn_run_workflow_schedule_now(%s::uuid)", request.path_params["id"])
-    return done("A run has been made.")
+    schedule_id = request.path_params["id"]
+    made = one(
+        conn,
+        "select r.id, r.status from public.fn_run_workflow_schedule_now(%s::uuid) as r",
+        schedule_id,
+    )
+    name = names.of_schedule(conn, schedule_id)
+    waits = made is not None and made["status"] == "pending_approval"
+    message = f"A run of “{name}” waits for approval." if waits else f"A run of “{name}” is made."
+    return done(message, link=("Open it", f"/runs/{made['id'] if made else ''}"))
 
 
 def delete(request: Request, conn: Connection, form: Form) -> Response:
-    one(conn, "select public.fn_delete_workflow_schedule(%s::uuid)", request.path_params["id"])
-    return done("Deleted.", go="/" if form.get("go") == "observe" else None)
-
-
-def decide(request: Request, conn: Connection, form: Form) -> Response:
-    decision = form.get("decision", "")
-    one(
-        conn,
-        "select public.fn_decide_workflow_run(%s, %s, %s)",
-        request.path_params["id"],
-        decision,
-        form.text("note"),
-    )
-    return done("Approved." if decision == "approved" else "Rejected.")
-
-
-def cancel(request: Request, conn: Connection, form: Form) -> Response:
-    found = one(
-        conn, "select public.fn_cancel_workflow_run(%s::uuid) as is_done", request.path_params["id"]
-    )
-    return done("Cancelled." if found and found["is_done"] else "The run was over already.")
+    schedule_id = request.path_params["id"]
+    name = names.of_schedule(conn, schedule_id)
+    one(conn, "select public.fn_delete_workflow_schedule(%s::uuid)", schedule_id)
+    return done(f"Deleted “{name}”.", go="/" if form.get("go") == "observe" else None)
 
 
 routes = [
@@ -178,6 +209,5 @@ routes = [
     Route("/schedules/{id:uuid}/resume", writes(resume), methods=["POST"]),
     Route("/schedules/{id:uuid}/run", writes(run_now), methods=["POST"]),
     Route("/schedules/{id:uuid}/delete", writes(delete), methods=["POST"]),
-    Route("/runs/{id:uuid}/decide", writes(decide), methods=["POST"]),
-    Route("/runs/{id:uuid}/cancel", writes(cancel), methods=["POST"]),
+    Route("/schedules/{id:uuid}/disable", writes(disable), methods=["POST"]),
 ]

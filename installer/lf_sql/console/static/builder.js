@@ -1,18 +1,33 @@
 "use strict";
 // The builder's form: shows the fields that count, and asks for the preview while one types.
 document.addEventListener("DOMContentLoaded", () => {
+  for (const field of document.querySelectorAll("[data-viewer-zone]")) {
+    if (!field.value) field.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+  }
+  // A rule that is chosen is written at the end of the JSON array in the field that data-insert names.
+  for (const choice of document.querySelectorAll("[data-insert]")) {
+    choice.addEventListener("change", () => {
+      const field = document.querySelector(choice.dataset.insert);
+      let rules = [];
+      try { rules = JSON.parse(field.value || "[]"); } catch { return; }
+      if (choice.value) rules.push(JSON.parse(choice.value));
+      field.value = `[\n${rules.map((rule) => `  ${JSON.stringify(rule)}`).join(",\n")}\n]`;
+      choice.value = "";
+    });
+  }
   const form = document.querySelector("#builder");
   if (!form) return;
   const preview = document.querySelector("#preview");
-  const zone = form.elements.timezone;
-  if (!zone.value) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
-
-  // data-when="name=a|b": shown while the field has one of these values.
+  // data-when="name=a|b": shown while the field has one of these values; data-unless: while it has not.
   function arrange() {
     for (const part of form.querySelectorAll("[data-when]")) {
       const [name, values] = part.dataset.when.split("=");
       const field = form.elements[name];
       part.hidden = !field || !values.split("|").includes(field.value);
+    }
+    for (const part of form.querySelectorAll("[data-unless]")) {
+      const [name, value] = part.dataset.unless.split("=");
+      part.hidden = form.elements[name].value === value;
     }
   }
 

@@ -5,7 +5,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  raise exception '% "%" cannot go to another lenser',
+  raise exception '% "%" cannot go to another tenant',
     case tg_table_name when 'teams' then 'team' else 'agent' end, old.id
     using errcode = '22023', hint = 'Create one of his own.';
 end;

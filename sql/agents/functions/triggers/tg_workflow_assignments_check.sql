@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- An assignment's row defends itself, by whatever path it comes: lenser from its workflow, the
--- assignee and a fallback the lenser's own, the four policies in form. Only what changed is looked
--- up again.
+-- assignee and a fallback the lenser's own, the four policies in form, one that is NULL its
+-- default. Only what changed is looked up again.
 create or replace function agents.tg_workflow_assignments_check()
 returns trigger
 language plpgsql
@@ -35,6 +35,21 @@ begin
       message = format('assignee %s does not exist', coalesce(new.assignee_id::text, 'NULL')),
       hint = format('Give the id of one of the tenant''s own %ss.', new.assignee_type);
   end if;
+  new.explicit_defaults := lenses.fn_explicit_defaults(
+    jsonb_build_object(
+      'approval_policy', new.approval_policy, 'retry_policy', new.retry_policy,
+      'failure_policy', new.failure_policy, 'queue_policy', new.queue_policy),
+    new.explicit_defaults,
+    jsonb_build_object(
+      'approval_policy', v_old.approval_policy, 'retry_policy', v_old.retry_policy,
+      'failure_policy', v_old.failure_policy, 'queue_policy', v_old.queue_policy),
+    v_old.explicit_defaults);
+  new.approval_policy := coalesce(
+    new.approval_policy, lenses.fn_default_policies() -> 'approval_policy');
+  new.retry_policy := coalesce(new.retry_policy, lenses.fn_default_policies() -> 'retry_policy');
+  new.failure_policy := coalesce(
+    new.failure_policy, lenses.fn_default_policies() -> 'failure_policy');
+  new.queue_policy := coalesce(new.queue_policy, lenses.fn_default_policies() -> 'queue_policy');
   if new.approval_policy is distinct from v_old.approval_policy then
     perform lenses.fn_check_approval_policy(new.approval_policy);
   end if;

@@ -8,7 +8,7 @@ as $$
 begin
   raise exception using errcode = '23505',
     message = format('there is a calendar named "%s" already', left(btrim(p_name), 200)),
-    hint = 'Names are unique to a lenser, and capitals count; choose another, or update that one.';
+    hint = 'Names are unique to a tenant, and capitals count; choose another, or update that one.';
 end;
 $$;
 

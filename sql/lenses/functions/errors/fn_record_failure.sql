@@ -40,6 +40,7 @@ begin
     perform lenses.fn_log_missed(
       v_schedule.lenser_id, v_schedule.id, v_plan.dropped_count, v_plan.dropped_first,
       v_plan.dropped_last, p_now);
+    perform lenses.fn_emit_missed(array[v_plan], p_now);
   end if;
   v_failures := v_schedule.failure_count + 1;
   v_is_used_up := v_failures >= 5;
@@ -48,6 +49,12 @@ begin
     values (v_schedule.lenser_id, v_schedule.id, 'schedule_failed', jsonb_build_object(
       'reason', 'dispatch_failed', 'scheduled_for', v_plan.slots[1].slot, 'detail', v_error,
       'attempts', v_failures), p_now);
+  end if;
+  if lenses.fn_wants_event('schedule.dispatch_failed') then
+    perform lenses.fn_emit_events('schedule.dispatch_failed', jsonb_build_array(jsonb_build_object(
+      'lenser_id', v_schedule.lenser_id, 'schedule_id', v_schedule.id, 'data', jsonb_build_object(
+        'scheduled_for', v_plan.slots[1].slot, 'cause', 'dispatch_failed', 'error', v_error,
+        'attempt', v_failures, 'is_given_up', v_is_used_up))), p_now);
   end if;
 
   update lenses.workflow_schedules as s

@@ -27,7 +27,10 @@ declare
   v_in_flight bigint;
   v_has_assignee boolean;
   v_run_id uuid;
+  v_on_overlap text;
 begin
+  select coalesce(p_schedule.on_overlap, d.default_on_overlap) into v_on_overlap
+  from lenses.dispatch_settings as d;
   select w.* into v_workflow from lenses.workflows as w where w.id = p_schedule.workflow_id;
   select c.* into v_calendar
   from lenses.schedule_calendars as c where c.id = p_schedule.calendar_id;
@@ -55,7 +58,7 @@ begin
   where r.schedule_id = p_schedule.id and r.status in ('pending_approval', 'pending', 'running');
   select r.id into v_run_id
   from lenses.workflow_runs as r
-  where r.idempotency_key = lenses.fn_slot_key(p_schedule.id, p_slot);
+  where r.id = substr(lenses.fn_slot_key(p_schedule.id, p_slot), 1, 32)::uuid;
   return jsonb_build_array(
     jsonb_build_object(
       'guard', 'workflow', 'reason', 'workflow_not_active',
@@ -90,9 +93,12 @@ begin
         else 'within today''s limits' end),
     jsonb_build_object(
       'guard', 'overlap', 'reason', 'overlap_in_flight',
-      'is_met', p_schedule.max_in_flight is null or v_in_flight < p_schedule.max_in_flight,
-      'detail', format('%s of %s runs in flight now', v_in_flight,
-        coalesce(p_schedule.max_in_flight::text, 'unlimited'))),
+      'is_met', p_schedule.max_in_flight is null or v_in_flight < p_schedule.max_in_flight
+        or v_on_overlap = 'replace',
+      'detail', format('%s of %s runs in flight now%s', v_in_flight,
+        coalesce(p_schedule.max_in_flight::text, 'unlimited'),
+        case when v_on_overlap = 'replace' and v_in_flight >= p_schedule.max_in_flight
+          then '; the oldest gives way' else '' end)),
     jsonb_build_object(
       'guard', 'graph', 'reason', 'cycle_detected', 'is_met', v_version.cycle is null,
       'detail', coalesce('cycle ' || array_to_string(v_version.cycle, ' -> '), 'no cycle')),

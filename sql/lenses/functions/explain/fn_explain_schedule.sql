@@ -25,6 +25,7 @@ declare
   v_verdict text;
   v_because text;
   v_unmet text;
+  v_decision text;
 begin
   select s.* into v_schedule from lenses.workflow_schedules as s where s.id = p_schedule_id;
   if not found then
@@ -61,6 +62,8 @@ begin
   from lenses.schedule_slots as l
   where l.schedule_id = v_schedule.id and l.run_at < v_at + interval '1 minute'
     and l.run_at_last >= v_at
+    -- a row of many slots speaks of these, not of the minutes between them
+    and (v_is_slot or l.run_at >= v_at or l.run_at_last < v_at + interval '1 minute')
   order by (l.run_id is not null) desc, l.created_at desc
   limit 1;
   if found then
@@ -70,11 +73,14 @@ begin
   end if;
   if v_is_slot and v_is_in_window then
     v_guards := lenses.fn_explain_guards(v_schedule, v_at, now());
-    select g.guard into v_guard
-    from jsonb_array_elements(v_guards) with ordinality as g (guard, place)
-    where not (g.guard ->> 'is_met')::boolean
-    order by g.place
-    limit 1;
+    if v_ledger is null then
+      -- the tick's own judge, as the preview asks it
+      select d.decision, g.value into v_decision, v_guard
+      from lenses.fn_evaluate_slots(
+        array[row(v_schedule.id, v_at, v_at, false, null)::lenses.slot_candidate], now(), 'preview'
+      ) as d
+      left join jsonb_array_elements(v_guards) as g on g.value ->> 'reason' = d.reason;
+    end if;
     v_moved := lenses.fn_cron_moved_from(v_schedule.cron_spec, v_zone, v_at);
   end if;
   if not v_is_slot and (v_schedule.cron_spec).day_rule > 15 then
@@ -104,9 +110,8 @@ begin
       case when v_schedule.paused_at is null then 'disabled' else 'paused' end
     when v_schedule.next_run_at > v_at then 'not_recorded'
     when v_schedule.due_at is null then 'finished'
-    when v_guard is not null then
-      case when v_guard ->> 'guard' = 'overlap' and v_schedule.on_overlap = 'queue'
-        then 'would_wait' else 'would_skip' end
+    when v_decision = 'defer' then 'would_wait'
+    when v_decision = 'skip' then 'would_skip'
     else 'fires' end;
   v_because := case v_verdict
     when 'fired' then format('the slot was dispatched; its run is %s', v_slot.status)
@@ -138,6 +143,8 @@ begin
     v_schedule.start_at, v_schedule.end_at, v_at + interval '1 minute - 1 microsecond');
   return jsonb_build_object(
     'schedule_id', v_schedule.id,
+    'schedule', lenses.fn_schedule_label(v_schedule.name, v_schedule.description, (
+      select w.title from lenses.workflows as w where w.id = v_schedule.workflow_id)),
     'at', v_at,
     'verdict', v_verdict,
     'because', v_because,
@@ -151,10 +158,11 @@ begin
       'is_active', v_schedule.is_active, 'paused_at', v_schedule.paused_at,
       'paused_until', v_schedule.paused_until, 'note', v_schedule.pause_note),
     'guards', v_guards,
+    'policies', lenses.fn_effective_policies(v_schedule),
     'ledger', v_ledger,
     'slot_before', lenses.fn_previous_slot(v_schedule, v_at),
     'slot_after', v_next);
 end;
 $$;
 
-comment on function lenses.fn_explain_schedule(uuid, timestamptz) is 'Why a schedule fires, fired or does not in the minute of p_at, as jsonb: verdict (fired, skipped, failed, waiting, moved, no_slot, outside_window, before_creation, disabled, paused, not_recorded, finished, would_wait, would_skip, fires), because (one sentence), rule (type, expression, timezone, wall_time, is_slot and for cron each field with wants, value, is_met), clock_change within a day, moved_from, moved_to, window, pause, guards as they stand now, ledger (what was recorded), slot_before and slot_after. NULL for an unknown schedule. 22023: p_at is no instant of the years 1970 to 9999.';
+comment on function lenses.fn_explain_schedule(uuid, timestamptz) is 'Why a schedule fires, fired or does not in the minute of p_at, as jsonb: schedule_id, schedule (name, else description, else title), verdict (fired, skipped, failed, waiting, moved, no_slot, outside_window, before_creation, disabled, paused, not_recorded, finished, would_wait, would_skip, fires), because (one sentence), rule (type, expression, timezone, wall_time, is_slot and for cron each field with wants, value, is_met), clock_change within a day, moved_from, moved_to, window, pause, guards as they stand now, policies as they hold now, ledger (what was recorded), slot_before and slot_after. NULL for an unknown schedule. 22023: p_at is no instant of the years 1970 to 9999.';

@@ -12,6 +12,8 @@ select h.* from lenses.fn_health_driver(p_facts) as h
 union all
 select h.* from lenses.fn_health_work(p_facts) as h where not pg_is_in_recovery()
 union all
+select h.* from lenses.fn_health_deliveries() as h where not pg_is_in_recovery()
+union all
 select h.* from lenses.fn_health_schedules(null) as h where p_has_schedules and not pg_is_in_recovery()
 union all
 select h.* from lenses.fn_health_gateway_crons(null) as h where p_has_schedules and not pg_is_in_recovery()

@@ -16,6 +16,7 @@ declare
   v_silence constant interval := interval '3 minutes';
   v_settings lenses.dispatch_settings;
   v_tick lenses.dispatch_ticks;
+  v_round record;
   v_leaders text[];
   v_standbys integer;
   v_is_standby constant boolean := pg_is_in_recovery();
@@ -31,6 +32,16 @@ begin
   select s.* into v_settings from lenses.dispatch_settings as s;
   select t.* into v_tick from lenses.dispatch_ticks as t
   where t.undone_at is null order by t.id desc limit 1;
+  -- Lanes that tick side by side are one round, and told as one tick.
+  select
+    min(t.started_at) as started_at,
+    case when bool_and(t.finished_at is not null) then max(t.finished_at) end as finished_at,
+    sum(t.due) as due, sum(t.dispatched) as dispatched, sum(t.failed) as failed, count(*) as lanes,
+    string_agg(distinct nullif(btrim(t.note), ''), '; ') as note
+  into v_round
+  from lenses.dispatch_ticks as t
+  where t.id = v_tick.id
+    or t.round_at = v_tick.round_at and t.started_at >= v_tick.round_at and t.undone_at is null;
   select
     array_agg(format('%s:%s', w.hostname, w.pid) order by w.started_at) filter (where w.is_leader),
     count(*) filter (where not w.is_leader)
@@ -158,20 +169,23 @@ begin
     state := case when v_is_failing or not (v_is_recent or v_settings.is_frozen) then 'bad' else 'ok' end;
     label := case when v_is_failing then 'failing' when state = 'ok' then 'ok' else 'old' end;
     detail := format(
-      '%s, %s: %s schedules due, %s runs, %s failed', to_char(v_tick.started_at, 'YYYY-MM-DD HH24:MI:SS UTC'),
+      '%s, %s: %s schedules due, %s runs, %s failed', to_char(v_round.started_at, 'YYYY-MM-DD HH24:MI:SS UTC'),
       case
-        when v_tick.finished_at is null then 'not finished'
+        when v_round.finished_at is null then 'not finished'
         else 'took ' || round(
-          (extract(epoch from v_tick.finished_at) - extract(epoch from v_tick.started_at)) * 1000)::text || ' ms'
+          (extract(epoch from v_round.finished_at) - extract(epoch from v_round.started_at)) * 1000)::text || ' ms'
       end,
-      v_tick.due, v_tick.dispatched, v_tick.failed
-    ) || coalesce('; ' || nullif(btrim(v_tick.note), ''), '');
+      v_round.due, v_round.dispatched, v_round.failed
+    ) || case when v_round.lanes > 1 then format('; %s lanes', v_round.lanes) else '' end
+      || coalesce('; ' || v_round.note, '');
     advice := case label
       when 'failing' then 'each tick of the last minutes failed so: mend what it names; lf-sql verify says what is off'
       when 'old' then 'see worker above'
     end;
     return next;
   end if;
+
+  return query select l.* from lenses.fn_health_lanes(p_facts, v_has_worker) as l;
 
   if v_tick.started_at <= v_now + interval '5 seconds' and exists (
     select from lenses.dispatch_ticks as t where t.started_at > v_now + interval '5 seconds'
@@ -211,4 +225,4 @@ end;
 $$;
 
 comment on function lenses.fn_health_driver(jsonb) is
-'Lines about who drives the dispatcher: worker, pg_cron, dispatchers, lock, last tick, gaps. p_facts as in lenses.fn_health.';
+'Lines about who drives the dispatcher: worker, pg_cron, dispatchers, lock, last tick, lanes, gaps. p_facts as in lenses.fn_health.';

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
 -- Every schedule that is not fine, a line a finding; p_lenser_id narrows it to one tenant (NULL: all; the caller has
--- been checked). A slot is overdue three minutes after its due time unless the newest tick is at work on that schedule.
+-- been checked). A slot is overdue three minutes after its due time unless a lane's newest tick is at work on
+-- that schedule.
 create or replace function lenses.fn_health_schedules(p_lenser_id uuid)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql
@@ -15,18 +16,22 @@ with zones as materialized (
 ),
 
 newest as materialized (
-  select max(t.id) as id from lenses.dispatch_ticks as t
-  where t.started_at > clock_timestamp() - interval '3 minutes'
+  select array_agg(n.id) as ids
+  from (
+    select max(t.id) as id from lenses.dispatch_ticks as t
+    where t.started_at > clock_timestamp() - interval '3 minutes'
+    group by t.lane
+  ) as n
 ),
 
 mine as materialized (
   select
     s.*,
-    w.title,
+    lenses.fn_schedule_label(s.name, s.description, w.title) as called,
     w.status as workflow_status,
     z.name is not null as has_zone,
     s.is_active and s.due_at < clock_timestamp() - interval '3 minutes'
-    and s.tick_id is distinct from (select n.id from newest as n) as is_overdue,
+    and (s.tick_id = any ((select n.ids from newest as n)::bigint[])) is not true as is_overdue,
     s.last_dispatch_status is null and s.next_run_at is not null
     and s.due_at >= clock_timestamp() - interval '3 minutes' as is_first_ahead,
     -- A slot that calendar, condition, workflow or overlap took away on purpose is no bad news.
@@ -189,11 +194,11 @@ findings as (
 )
 
 select
-  'schedule', f.state, f.label, format('%s: %s', coalesce(nullif(btrim(m.title), ''), 'workflow without a title'), f.detail),
+  'schedule', f.state, f.label, format('%s: %s', m.called, f.detail),
   f.advice, f.id
 from findings as f
 inner join mine as m on m.id = f.id
-order by case f.state when 'bad' then 1 else 2 end, m.title, f.id, f.rank
+order by case f.state when 'bad' then 1 else 2 end, m.called, f.id, f.rank
 $$;
 
 comment on function lenses.fn_health_schedules(uuid) is

@@ -100,8 +100,40 @@ union all
 select 'last_tick_age_seconds', 'gauge', 'Seconds since the newest tick began', '{}',
   extract(epoch from clock_timestamp()) - extract(epoch from t.last_at) from totals as t where t.last_at is not null
 union all
+select 'dispatch_lanes', 'gauge', 'Lanes that share the work, as set', '{}', s.dispatch_lanes
+from lenses.dispatch_settings as s
+union all
+select 'lane_last_tick_age_seconds', 'gauge', 'Seconds since the newest tick of a lane began, of the last hour',
+  jsonb_build_object('lane', l.lane::text),
+  extract(epoch from clock_timestamp()) - extract(epoch from max(l.started_at))
+from lenses.dispatch_ticks as l
+where l.started_at > clock_timestamp() - interval '1 hour' and l.undone_at is null
+group by l.lane
+union all
 select 'dispatch_frozen', 'gauge', '1 while dispatching is frozen', '{}', s.is_frozen::integer
 from lenses.dispatch_settings as s
+union all
+select 'deliveries', 'counter', 'Requests that were answered, by delivery and outcome',
+  jsonb_build_object('delivery', d.name, 'outcome', o.outcome), o.n
+from lenses.deliveries as d
+cross join lateral (values ('delivered', d.delivered), ('failed', d.failed)) as o (outcome, n)
+union all
+select 'delivery_failures', 'gauge', 'Requests that failed since the last that did not',
+  jsonb_build_object('delivery', d.name), d.failures
+from lenses.deliveries as d
+union all
+select 'outbox_events', 'gauge', 'Events in the outbox, by delivery and state',
+  jsonb_build_object('delivery', d.name, 'state', e.state), e.n
+from lenses.deliveries as d
+cross join lateral (
+  select 'waiting' as state, count(*) as n from lenses.outbox as o where o.delivery = d.name and o.dead_at is null
+  union all
+  select 'dead', count(*) from lenses.outbox as o where o.delivery = d.name and o.dead_at is not null
+) as e
+union all
+select 'outbox_dropped', 'counter', 'Dead letters that max_events has dropped',
+  jsonb_build_object('delivery', d.name), d.dropped
+from lenses.deliveries as d
 union all
 select 'worker_heartbeat_age_seconds', 'gauge', 'Seconds since a worker has said that it lives',
   jsonb_build_object('worker', w.worker_id, 'leader', w.is_leader::text),

@@ -4,7 +4,7 @@
 -- deletes old ticks that had nothing to do: after ten minutes one a minute stays. A tick a second would be a million
 -- rows in a fortnight.
 create or replace function lenses.fn_worker_heartbeat(
-  p_worker_id text, p_hostname text, p_pid integer, p_is_leader boolean, p_version text
+  p_worker_id text, p_hostname text, p_pid integer, p_is_leader boolean, p_version text, p_lanes integer default null
 )
 returns void
 language sql
@@ -28,14 +28,17 @@ idle as (
 )
 
 insert into lenses.worker_heartbeats as w (
-  worker_id, hostname, pid, is_leader, version, started_at, beat_at, server_pid
+  worker_id, hostname, pid, is_leader, version, started_at, beat_at, server_pid, lanes
 )
 values (
-  p_worker_id, p_hostname, p_pid, p_is_leader, p_version, clock_timestamp(), clock_timestamp(), pg_backend_pid()
+  p_worker_id, p_hostname, p_pid, p_is_leader, p_version, clock_timestamp(), clock_timestamp(), pg_backend_pid(),
+  p_lanes
 )
 on conflict (worker_id) do update
-set is_leader = excluded.is_leader, beat_at = excluded.beat_at, server_pid = excluded.server_pid
+set is_leader = excluded.is_leader, beat_at = excluded.beat_at, server_pid = excluded.server_pid,
+  lanes = excluded.lanes
 $$;
 
-comment on function lenses.fn_worker_heartbeat(text, text, integer, boolean, text) is
-'For lf-sql worker: records that the process p_worker_id (random, new with each start) lives and whether it leads.';
+comment on function lenses.fn_worker_heartbeat(text, text, integer, boolean, text, integer) is
+'For lf-sql worker: records that the process p_worker_id (random, new with each start) lives, whether it leads, '
+'and for how many lanes it has connections (p_lanes).';

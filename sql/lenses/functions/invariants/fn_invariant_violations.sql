@@ -87,6 +87,18 @@ select 'gateway_cron_has_next', c.id, 'is active and has no next_run_at'
 from agents.gateway_crons as c
 where c.is_active and c.next_run_at is null and lenses.fn_has_zone(c.timezone)
 union all
+select 'limits_of_policies', s.id, 'its limits are not what its policies, its assignment and '
+  || 'default_queue_mode say: lenses.fn_recount() mends it'
+from lenses.workflow_schedules as s
+cross join lenses.dispatch_settings as d
+cross join lateral lenses.fn_queue_limits(
+  lenses.fn_merge_policies(
+    jsonb_build_object('queue_policy', s.queue_policy), s.explicit_defaults,
+    s.workflow_assignment_id) -> 'queue_policy') as l
+where (s.workflow_assignment_id is not null or d.default_queue_mode <> 'parallel')
+  and (s.max_in_flight, s.on_missed, s.on_overlap)
+  is distinct from (l.max_in_flight, l.on_missed, l.on_overlap)
+union all
 select 'parent_exists', m.id, m.resource || ': ' || m.detail
 from lenses.fn_missing_parents(null) as m
 union all

@@ -13,7 +13,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  raise exception 'a lenser has at most % %', p_limit, p_what
+  raise exception 'a tenant has at most % %', p_limit, p_what
     using errcode = '53400',
       detail = format(
         '%s are there and %s come, which makes %s; the setting %s is %s.', p_total - p_more, p_more,

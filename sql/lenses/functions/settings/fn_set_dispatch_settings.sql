@@ -12,8 +12,10 @@ declare
     "is_frozen": {"type": "boolean"},
     "frozen_reason": {"type": "text"},
     "batch_size": {"type": "integer", "min": 1, "max": 10000},
+    "dispatch_lanes": {"type": "integer", "min": 1, "max": 16},
     "missed_grace": {"type": "text"},
     "max_catchup_per_tick": {"type": "integer", "min": 1, "max": 10000},
+    "default_queue_mode": {"type": "word", "values": ["parallel", "serial"]},
     "default_on_overlap": {"type": "word", "values": ["skip", "queue", "replace"]},
     "default_on_missed": {"type": "word", "values": ["skip", "run_once", "backfill", "spread"]},
     "default_jitter_ms": {"type": "integer", "min": 0, "max": 86400000},
@@ -49,6 +51,7 @@ begin
       else d.frozen_reason
     end,
     batch_size = coalesce((p_patch -> 'batch_size')::integer, d.batch_size),
+    dispatch_lanes = coalesce((p_patch -> 'dispatch_lanes')::integer, d.dispatch_lanes),
     missed_grace = coalesce(
       lenses.fn_setting_interval(p_patch ->> 'missed_grace', 'settings.missed_grace', '0', '1 day'),
       d.missed_grace
@@ -56,6 +59,7 @@ begin
     max_catchup_per_tick = coalesce(
       (p_patch -> 'max_catchup_per_tick')::integer, d.max_catchup_per_tick
     ),
+    default_queue_mode = coalesce(p_patch ->> 'default_queue_mode', d.default_queue_mode),
     default_on_overlap = coalesce(p_patch ->> 'default_on_overlap', d.default_on_overlap),
     default_on_missed = coalesce(p_patch ->> 'default_on_missed', d.default_on_missed),
     default_jitter_ms = coalesce((p_patch -> 'default_jitter_ms')::integer, d.default_jitter_ms),
@@ -91,8 +95,9 @@ $$;
 
 comment on function lenses.fn_set_dispatch_settings(jsonb) is
   'Changes the named columns of lenses.dispatch_settings and returns the row: batch_size, '
-  'missed_grace ("2 minutes"), max_catchup_per_tick, default_on_overlap, default_on_missed, '
-  'default_jitter_ms (ms), retention (at least 31 days), ticks_retention, '
+  'dispatch_lanes (1 to 16: how many drivers share the work; lf-sql install registers their jobs), '
+  'missed_grace ("2 minutes"), max_catchup_per_tick, default_queue_mode (parallel, serial), '
+  'default_on_overlap, default_on_missed, default_jitter_ms (ms), retention (at least 31 days), ticks_retention, '
   'is_frozen, frozen_reason, and the quotas, of which null is none: max_schedules_per_lenser, '
   'max_gateway_crons_per_lenser, max_pending_runs_per_lenser, max_template_bytes_per_lenser. '
   '22023: unknown key (the nearest is named), wrong type, out of range.';

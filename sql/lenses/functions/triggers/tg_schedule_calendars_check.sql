@@ -69,7 +69,7 @@ begin
   if tg_op = 'UPDATE' then
     if new.lenser_id <> old.lenser_id then
       raise exception using errcode = '22023',
-        message = format('calendar "%s" cannot go to another lenser', left(old.name, 60)),
+        message = format('calendar "%s" cannot go to another tenant', left(old.name, 60)),
         hint = 'Create one of his own with the same dates.';
     end if;
     if (new.name, new.kind, new.timezone, new.dates, new.rules)

@@ -33,7 +33,12 @@ begin
   if new.idempotency_key is null and new.schedule_id is not null
     and new.scheduled_for is not null then
     new.idempotency_key := lenses.fn_slot_key(new.schedule_id, new.scheduled_for);
+  end if;
+  -- The primary key keeps such keys apart: a run with one has the id that follows from it.
+  if new.idempotency_key ~ '^[0-9a-f]{64}$' then
     new.id := substr(new.idempotency_key, 1, 32)::uuid;
+  elsif new.idempotency_key ~ '^manual:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+    new.id := substr(new.idempotency_key, 8)::uuid;
   end if;
   new.idempotency_key := coalesce(new.idempotency_key, 'manual:' || new.id);
   new.triggered_by := coalesce(new.triggered_by, case
@@ -51,11 +56,8 @@ begin
     raise exception 'policies must be an object, not %', left(new.policies::text, 60)
       using errcode = '22023';
   end if;
-  new.policies := jsonb_build_object(
-    'approval_policy', coalesce(v_schedule.approval_policy, '{"requiresApproval": true}'),
-    'retry_policy', coalesce(v_schedule.retry_policy, '{"maxRetries": 1}'),
-    'failure_policy', coalesce(v_schedule.failure_policy, '{"mode": "isolate"}'),
-    'queue_policy', coalesce(v_schedule.queue_policy, '{"mode": "parallel"}'),
+  new.policies := case when v_schedule.id is null then lenses.fn_default_policies()
+    else lenses.fn_effective_policies(v_schedule) end || jsonb_build_object(
     'limits', coalesce((
       select jsonb_strip_nulls(
         jsonb_build_object('spending_limit_credits', b.spending_limit_credits))

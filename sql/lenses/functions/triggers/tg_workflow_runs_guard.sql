@@ -43,7 +43,7 @@ begin
         using errcode = '22023', hint = coalesce(
           'Allowed from there: '
           || nullif(array_to_string(lenses.fn_run_next_states(old.status), ', '), '') || '.',
-          'A run that is over stays as it is; start a new one.');
+          'It is over; lenses.fn_retry_workflow_run starts one that failed once more.');
     end if;
     if new.needs_approval and new.status in ('pending', 'running') and not exists (
       select from agents.team_runs as t

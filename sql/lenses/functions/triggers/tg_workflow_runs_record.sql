@@ -42,6 +42,23 @@ begin
     m.lenser_id, m.id, m.workflow_run_id, 'team_run.created',
     jsonb_build_object('approval_status', m.approval_status), m.created_at
   from made as m;
+
+  if lenses.fn_wants_event('approval.waiting') then
+    perform lenses.fn_emit_events('approval.waiting', w.events, w.at)
+    from (
+      select
+        jsonb_agg(jsonb_build_object(
+          'lenser_id', n.lenser_id, 'workflow_id', n.workflow_id, 'schedule_id', n.schedule_id,
+          'run_id', n.id, 'data', jsonb_build_object(
+            'scheduled_for', n.scheduled_for, 'trigger_mode', n.trigger_mode,
+            'approval_expires_at', n.approval_expires_at))
+          order by n.scheduled_for, n.id) as events,
+        max(n.created_at) as at
+      from new_runs as n
+      where n.status = 'pending_approval'
+    ) as w
+    where w.events is not null;
+  end if;
   return null;
 end
 $$;

@@ -47,7 +47,9 @@ begin
   end if;
   raise exception using
     errcode = '42501',
-    message = format('only its owner lowers the approval of schedule "%s"', new.id),
+    message = format(
+      'only its owner lowers the approval of schedule "%s"',
+      coalesce(new.name, new.description, new.id::text)),
     hint = case tg_op when 'INSERT' then
       'Demand what the workflow''s other schedules and assignments do, or let the owner make it.'
       else 'The owner does it with fn_patch_workflow_schedule, or makes another schedule.' end;

@@ -25,7 +25,7 @@ begin
 
   if new.lenser_id <> old.lenser_id then
     raise exception using errcode = '22023',
-      message = format('workflow "%s" cannot go to another lenser', old.id),
+      message = format('workflow "%s" cannot go to another tenant', old.id),
       hint = 'Create a workflow of his own with the same definition.';
   end if;
   if new.definition is distinct from old.definition then

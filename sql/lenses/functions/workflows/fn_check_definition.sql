@@ -137,9 +137,12 @@ begin
         message = format(
           'definition: trigger "%s": unknown key "%s"; the nearest is "%s"',
           left(v_value ->> 'id', 60), left(v_word, 60),
-          lenses.fn_closest_word(v_word, c_trigger_keys)
+          case when lenses.fn_former_key_hint(v_word, null) is null
+            then lenses.fn_closest_word(v_word, c_trigger_keys) else 'queue_policy' end
         ),
-        hint = format('Known keys: %s.', array_to_string(c_trigger_keys, ', '));
+        hint = coalesce(
+          lenses.fn_former_key_hint(v_word, v_value -> v_word),
+          format('Known keys: %s.', array_to_string(c_trigger_keys, ', ')));
     end if;
     if coalesce(jsonb_typeof(v_value -> 'cron_expr'), 'null') not in ('string', 'null')
       or coalesce(jsonb_typeof(v_value -> 'interval_ms'), 'null') not in ('number', 'null')

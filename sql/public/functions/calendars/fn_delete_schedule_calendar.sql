@@ -27,10 +27,20 @@ begin
         select c.name from lenses.schedule_calendars as c
         where c.id = p_calendar_id and c.lenser_id = v_lenser_id
       )),
-      detail = format('Schedules that have it: %s.', (
-        select count(*) from lenses.workflow_schedules as s
-        where s.calendar_id = p_calendar_id and s.lenser_id = v_lenser_id
-      )),
+      detail = (
+        select format('Schedules that have it: %s (%s%s).', count(*), string_agg(
+            left(q.label, 60), ', ' order by q.label) filter (where q.place <= 3),
+          case when count(*) > 3 then ', …' else '' end)
+        from (
+          select n.label, row_number() over (order by n.label) as place
+          from lenses.workflow_schedules as s
+          inner join lenses.workflows as w on w.id = s.workflow_id and w.lenser_id = v_lenser_id
+          cross join lateral (
+            select lenses.fn_schedule_label(s.name, s.description, w.title) as label
+          ) as n
+          where s.calendar_id = p_calendar_id and s.lenser_id = v_lenser_id
+        ) as q
+      ),
       hint = 'Detach it first: fn_set_schedule_calendar(schedule, null).';
   end;
   perform lenses.fn_require_calendar(p_calendar_id);

@@ -15,4 +15,4 @@ end;
 $$;
 
 comment on function public.fn_get_gateways() is
-  'The caller''s gateways, by name. 42501: no lenser is calling.';
+  'The caller''s gateways, by name. 42501: no tenant is calling.';

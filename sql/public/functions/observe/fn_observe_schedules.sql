@@ -1,5 +1,5 @@
 -- For the owner: all that runs by time, workflows and gateways alike. Equal expressions are put
--- into English once.
+-- into English once, and a function is called for each state there is, not for each schedule.
 create or replace function public.fn_observe_schedules()
 returns table (
   resource text,
@@ -27,20 +27,29 @@ declare
   v_lenser_id constant uuid := lensers.fn_require_lenser();
 begin
   return query
-  with schedules as materialized (
+  with states as materialized (
+    select a.is_active, p.is_paused, f.is_finished, lenses.fn_schedule_status(
+      a.is_active, case when p.is_paused then now() end, f.is_finished) as status
+    from (values (true), (false)) as a (is_active)
+    cross join (values (true), (false)) as p (is_paused)
+    cross join (values (true), (false)) as f (is_finished)
+  ),
+  schedules as materialized (
     select
       w.title as resource, 'workflow' as resource_type, w.id as resource_id, s.id as schedule_id,
       coalesce(
         s.cron_expr, lenses.fn_interval_period(s.interval_ms),
         to_char(s.run_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')) as expression,
       s.schedule_type as type, s.cron_expr, s.interval_ms, s.run_at,
-      s.timezone, lenses.fn_schedule_status(
-        s.is_active, s.paused_at,
-        lenses.fn_is_finished(s.schedule_type, s.next_run_at, s.end_at)) as status, s.next_run_at,
+      s.timezone, x.status, s.next_run_at,
       s.last_run_at, coalesce(r.status, s.last_dispatch_status) as last_status,
       coalesce(a.name, t.name) as assignee, coalesce(s.name, s.description) as label, s.created_at
     from lenses.workflow_schedules as s
     inner join lenses.workflows as w on w.id = s.workflow_id and w.lenser_id = s.lenser_id
+    inner join states as x
+      on x.is_active = s.is_active and x.is_paused = (s.paused_at is not null)
+      and x.is_finished = (s.next_run_at is null and lenses.fn_is_finished(
+        s.schedule_type, s.next_run_at, s.end_at))
     left join lenses.workflow_runs as r on r.id = s.last_run_id and r.lenser_id = s.lenser_id
     left join agents.ai_lensers as a
       on a.id = s.assignee_id and a.lenser_id = s.lenser_id and s.assignee_type = 'agent'
@@ -50,9 +59,9 @@ begin
     union all
     select
       g.name, 'gateway', g.id, c.id, c.cron_expr, 'cron', c.cron_expr, null, null, c.timezone,
-      lenses.fn_schedule_status(c.is_active, null), c.next_run_at, c.last_run_at, c.last_status, null, c.operation,
-      c.created_at
+      x.status, c.next_run_at, c.last_run_at, c.last_status, null, c.operation, c.created_at
     from agents.gateway_crons as c
+    inner join states as x on x.is_active = c.is_active and not x.is_paused and not x.is_finished
     inner join agents.gateways as g on g.id = c.gateway_id and g.lenser_id = c.lenser_id
     where c.lenser_id = v_lenser_id
   ),

@@ -11,7 +11,8 @@ declare
   c_internal constant text[] := array[
     'cron_spec', 'max_in_flight', 'on_overlap', 'on_missed', 'max_backfill', 'spread_window_ms',
     'is_sequential', 'dispatch_seq', 'failure_count', 'tick_id', 'tick_slots', 'seen_until',
-    'missed_before', 'missed_override', 'missed', 'dropped', 'spread_next_at', 'spread_step'
+    'missed_before', 'missed_override', 'missed', 'dropped', 'spread_next_at', 'spread_step',
+    'explicit_defaults'
   ];
   v_row constant lenses.workflow_schedules := lenses.fn_require_schedule(p_schedule_id);
   v_english constant text := lenses.fn_schedule_describe(
@@ -30,6 +31,7 @@ begin
     'calendar_name', (
       select c.name from lenses.schedule_calendars as c where c.id = v_row.calendar_id
     ),
+    'effective_policies', lenses.fn_effective_policies(v_row),
     'next_slots', case
       when v_row.next_run_at is null then '[]'
       else (
@@ -54,5 +56,6 @@ $$;
 comment on function public.fn_get_workflow_schedule(uuid) is
   'The caller''s schedule as an object: its columns, and description (his own, or else the '
   'English of its times), english, status (enabled, paused, disabled), workflow_title, '
-  'calendar_name, next_slots (the next 5 slots, whether paused or not) and last_runs (the '
+  'calendar_name, effective_policies (what holds with the assignment''s and the server''s '
+  'defaults, and what its runs carry), next_slots (the next 5 slots, whether paused or not) and last_runs (the '
   'newest 5, as fn_get_schedule_run_history gives them). 42501: not the caller''s.';

@@ -37,6 +37,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_defaults constant jsonb := lenses.fn_default_policies();
   v_lenser_id constant uuid := lensers.fn_require_lenser();
   v_from_workflow_id uuid;
   v_row lenses.workflow_schedules;
@@ -87,10 +88,11 @@ begin
     v_row.assignee_type := p_assignee_type;
     v_row.assignee_id := p_assignee_id;
     v_row.workflow_assignment_id := p_workflow_assignment_id;
-    v_row.approval_policy := p_approval_policy;
-    v_row.retry_policy := p_retry_policy;
-    v_row.failure_policy := p_failure_policy;
-    v_row.queue_policy := p_queue_policy;
+    -- A parameter's default cannot be told from no parameter: both leave the policy out.
+    v_row.approval_policy := nullif(p_approval_policy, c_defaults -> 'approval_policy');
+    v_row.retry_policy := nullif(p_retry_policy, c_defaults -> 'retry_policy');
+    v_row.failure_policy := nullif(p_failure_policy, c_defaults -> 'failure_policy');
+    v_row.queue_policy := nullif(p_queue_policy, c_defaults -> 'queue_policy');
     v_row.inputs_template := p_inputs_template;
     v_row.inputs_rotation := p_inputs_rotation;
     v_row.calendar_id := p_calendar_id;
@@ -116,6 +118,7 @@ comment on function public.fn_upsert_workflow_schedule(
   '(IANA), or p_interval_ms (milliseconds, at least 300000) alone, or p_run_at, one slot, alone; '
   'p_name is unique among the caller''s; p_on_holiday skip, before or after says what becomes of '
   'slots on dates that p_calendar_id closes; p_jitter_ms 0 to 86400000, '
-  'NULL is the server''s default; NULL for a policy is its default. A pause is kept; what '
+  'NULL is the server''s default; a policy that is NULL or the parameter''s default is left out: '
+  'its assignment''s and the server''s hold (fn_patch_workflow_schedule spells a default out). A pause is kept; what '
   'changes no slot keeps next_run_at and due_at. Returns the row. 22023: bad input, '
   'cycle_detected; 42501: workflow or schedule is not the caller''s; 53400: too many schedules.';

@@ -58,6 +58,12 @@ begin
   if v_taken = 0 then
     return 0;
   end if;
+  -- New runs are posted in this tick, not the next.
+  if exists (select from lenses.deliveries) then
+    update lenses.dispatch_ticks as t
+    set parts_again = t.parts_again || 'delivering'::text
+    where t.id = p_tick_id and 'delivering' <> all (t.parts_again);
+  end if;
 
   for v_chunk in
     select c.*

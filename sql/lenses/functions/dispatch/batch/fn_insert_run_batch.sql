@@ -32,19 +32,17 @@ begin
     p_trigger_mode,
     coalesce(p_triggered_by, q.schedule_id::text),
     case when q.needs_approval then 'pending_approval' else 'pending' end,
-    coalesce((q.queue_policy ->> 'priority')::integer, 0),
+    coalesce((q.policies #>> '{queue_policy,priority}')::integer, 0),
     q.available_at,
     coalesce(q.inputs, case when q.rotation_index is null then q.inputs_template
       else q.inputs_rotation -> q.rotation_index end),
-    jsonb_build_object(
-      'approval_policy', q.approval_policy, 'retry_policy', q.retry_policy,
-      'failure_policy', q.failure_policy, 'queue_policy', q.queue_policy, 'limits', q.limits),
+    q.policies || jsonb_build_object('limits', q.limits),
     q.global_model_id,
     q.ai_lenser_id,
     q.team_id,
     q.needs_approval,
     case when q.needs_approval then p_now
-      + (q.approval_policy ->> 'expiresAfterMs')::bigint * interval '1 millisecond' end,
+      + (q.policies #>> '{approval_policy,expiresAfterMs}')::bigint * interval '1 millisecond' end,
     case when q.is_missed then '{"missed": true}'::jsonb else '{}' end,
     p_now
   from (
@@ -52,9 +50,19 @@ begin
       d.run_id, d.workflow_version, d.schedule_id, d.slot, d.idempotency_key, d.needs_approval,
       d.available_at, d.inputs, d.rotation_index, d.limits, d.ai_lenser_id, d.team_id, d.is_missed,
       s.lenser_id, s.workflow_id, s.global_model_id, s.inputs_template, s.inputs_rotation,
-      s.approval_policy, s.retry_policy, s.failure_policy, s.queue_policy
+      case
+        when s.workflow_assignment_id is null and x.default_queue_mode = 'parallel'
+          then o.policies
+        else lenses.fn_merge_policies(o.policies, s.explicit_defaults, s.workflow_assignment_id)
+      end as policies
     from unnest(p_decisions) as d
     inner join lenses.workflow_schedules as s on s.id = d.schedule_id
+    cross join lenses.dispatch_settings as x
+    cross join lateral (
+      select jsonb_build_object(
+        'approval_policy', s.approval_policy, 'retry_policy', s.retry_policy,
+        'failure_policy', s.failure_policy, 'queue_policy', s.queue_policy) as policies
+    ) as o
     where d.decision = 'dispatch'
     order by d.slot, d.schedule_id
     offset 0

@@ -40,5 +40,8 @@ begin
   from unnest(p_plans) as p
   inner join lenses.workflow_schedules as s on s.id = p.schedule_id
   where p.dropped_count > 0;
+  if found then
+    perform lenses.fn_emit_missed(p_plans, p_now);
+  end if;
 end
 $$;

@@ -1,10 +1,12 @@
 -- owner: lf_sql_engine
 -- Takes up to p_limit schedules of one kind for a batch: fresh (on time, without a condition), conditional
 -- (on time, with one) or late (late slots wait, or may: due before p_late_until). Not again what this
--- tick has taken. Locks: due row and schedule row, both or neither, SKIP LOCKED.
+-- tick has taken, or one of another lane in its round. Locks: due row and schedule row, both or
+-- neither, SKIP LOCKED.
 -- Where all fit one batch the oldest due come first. Where more are due, the lensers who have any are
 -- listed in the tick's row, and each has an equal share of a batch, the oldest due of his first, until
--- he has none left; who was not reached comes first in the next batch.
+-- he has none left; who was not reached comes first in the next batch. Each lane begins elsewhere in
+-- that list, so that their first batches together reach as many lensers as they can.
 -- input_bytes: the size of each one's inputs.
 create or replace function lenses.fn_pick_due(
   p_tick_id bigint,
@@ -25,15 +27,21 @@ set jit = off
 as $$
 declare
   v_from timestamptz := case when p_kind = 'late' then '-infinity' else p_late_until end;
+  v_tick lenses.dispatch_ticks;
+  v_round_ids bigint[];
   v_turns uuid[];
+  v_first integer;
   v_share integer;
   v_lenser_ids uuid[];
 begin
-  select case p_kind
-    when 'fresh' then t.fresh_turns when 'conditional' then t.conditional_turns
-    else t.late_turns end
-  into v_turns
-  from lenses.dispatch_ticks as t where t.id = p_tick_id;
+  select t.* into v_tick from lenses.dispatch_ticks as t where t.id = p_tick_id;
+  v_turns := case p_kind
+    when 'fresh' then v_tick.fresh_turns when 'conditional' then v_tick.conditional_turns
+    else v_tick.late_turns end;
+  v_round_ids := p_tick_id || array(
+    select t.id from lenses.dispatch_ticks as t
+    where t.started_at >= v_tick.round_at and t.round_at = v_tick.round_at
+      and t.lane <> v_tick.lane);
 
   for v_look in 1 .. 2 loop
     if v_turns is null then
@@ -57,7 +65,7 @@ begin
           where d.due_at >= v_from and d.due_at <= p_now
             and case when d.is_backlog or d.due_at < p_late_until then 'late'
               when d.has_condition then 'conditional' else 'fresh' end = p_kind
-            and s.is_active and s.tick_id is distinct from p_tick_id
+            and s.is_active and (s.tick_id = any (v_round_ids)) is not true
           order by d.due_at
           limit p_limit
           for no key update of d, s skip locked
@@ -72,6 +80,9 @@ begin
             when d.has_condition then 'conditional' else 'fresh' end = p_kind
         group by d.lenser_id
         order by min(d.due_at), d.lenser_id);
+      v_first := cardinality(v_turns) * (v_tick.lane - 1)
+        / (select greatest(d.dispatch_lanes, v_tick.lane) from lenses.dispatch_settings as d);
+      v_turns := v_turns[v_first + 1 :] || v_turns[: v_first];
     end if;
 
     v_share := ceil(p_limit::numeric / greatest(cardinality(v_turns), 1));
@@ -87,7 +98,7 @@ begin
         where d.lenser_id = t.lenser_id and d.due_at >= v_from and d.due_at <= p_now
           and case when d.is_backlog or d.due_at < p_late_until then 'late'
             when d.has_condition then 'conditional' else 'fresh' end = p_kind
-          and s.is_active and s.tick_id is distinct from p_tick_id
+          and s.is_active and (s.tick_id = any (v_round_ids)) is not true
         order by d.due_at
         limit v_share
         for no key update of d, s skip locked

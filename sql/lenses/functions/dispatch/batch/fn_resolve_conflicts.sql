@@ -17,8 +17,7 @@ begin
   from unnest(p_decisions) as d
   where d.decision = 'dispatch' and not exists (
     select from lenses.workflow_runs as r
-    where r.id = d.run_id or r.idempotency_key = d.idempotency_key
-      or (r.schedule_id = d.schedule_id and r.scheduled_for = d.slot))
+    where r.id = d.run_id or r.schedule_id = d.schedule_id and r.scheduled_for = d.slot)
   limit 1;
   if found then
     raise exception 'the run of slot % of schedule % was not inserted, and no other run has the slot',

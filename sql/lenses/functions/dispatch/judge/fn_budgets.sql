@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
 -- Today's budgets (UTC day of p_now) of the assignees that have any: an agent's own; a team is over when
--- a member is. Reached is exceeded. battles_left NULL: no limit. Agents without a policy have no row.
+-- a member is. Reached is exceeded. Of an older run that was retried today counts what it spent since.
+-- battles_left NULL: no limit. Agents without a policy have no row.
 create or replace function lenses.fn_budgets(p_assignee_ids uuid[], p_now timestamptz)
 returns table (
   assignee_id uuid,
@@ -38,13 +39,28 @@ begin
   inner join agents.policies as p on p.ai_lenser_id = h.ai_lenser_id
   cross join lateral (
     select
-      coalesce(sum(r.spent_credits), 0) as spent,
-      count(*) filter (where w.kind = 'battle' and r.status <> 'cancelled') as battles
-    from lenses.workflow_runs as r
-    inner join lenses.workflows as w on w.id = r.workflow_id
-    where r.ai_lenser_id = p.ai_lenser_id and r.lenser_id = p.lenser_id
-      and r.created_at >= date_trunc('day', p_now, 'UTC')
-      and r.created_at < date_trunc('day', p_now, 'UTC') + interval '24 hours'
+      coalesce(sum(d.spent), 0) as spent,
+      count(*) filter (where d.is_battle) as battles
+    from (
+      select r.spent_credits as spent, w.kind = 'battle' and r.status <> 'cancelled' as is_battle
+      from lenses.workflow_runs as r
+      inner join lenses.workflows as w on w.id = r.workflow_id
+      where r.ai_lenser_id = p.ai_lenser_id and r.lenser_id = p.lenser_id
+        and r.created_at >= date_trunc('day', p_now, 'UTC')
+        and r.created_at < date_trunc('day', p_now, 'UTC') + interval '24 hours'
+      union all
+      select
+        r.spent_credits - min(q.spent_credits),
+        w.kind = 'battle' and r.status <> 'cancelled'
+      from lenses.run_retries as q
+      inner join lenses.workflow_runs as r
+        on r.id = q.run_id and r.created_at < date_trunc('day', p_now, 'UTC')
+      inner join lenses.workflows as w on w.id = r.workflow_id
+      where q.ai_lenser_id = p.ai_lenser_id and q.lenser_id = p.lenser_id
+        and q.retried_at >= date_trunc('day', p_now, 'UTC')
+        and q.retried_at < date_trunc('day', p_now, 'UTC') + interval '24 hours'
+      group by r.id, w.kind
+    ) as d
   ) as u
   group by h.assignee_id;
 end

@@ -71,10 +71,14 @@ begin
           pg_column_compression(coalesce(r.inputs_rotation, r.inputs_template))
           when 'pglz' then 90 when 'lz4' then 255 else 1 end as inputs_bytes,
         coalesce(r.on_overlap, case
-          when r.queue_policy ->> 'mode' = 'serial'
+          when r.max_in_flight = 1
             and coalesce(r.missed_override, r.on_missed, v_settings.default_on_missed)
               in ('backfill', 'spread')
-            then 'queue' else v_settings.default_on_overlap end) as on_overlap,
+            then case lenses.fn_merge_policies(
+              jsonb_build_object('queue_policy', r.queue_policy), r.explicit_defaults,
+              r.workflow_assignment_id) #>> '{queue_policy,mode}'
+              when 'serial' then 'queue' else v_settings.default_on_overlap end
+          else v_settings.default_on_overlap end) as on_overlap,
         case when c.slot is not null then nullif(r.pre_dispatch_condition, '{}') end as condition
       from lenses.workflow_schedules as r where r.id = c.schedule_id offset 0
     ) as s
@@ -157,13 +161,35 @@ begin
               and r.status in ('pending_approval', 'pending', 'running'))
           then 'overlap_in_flight'
         when v.cycle is not null then 'cycle_detected'
+        -- Each as a place in the order of the index that is for it: by mere equality a planner that
+        -- knows nothing of the table may read the whole of workflow_runs_newest_idx, a row at a time.
         when g.slot is not null and coalesce(
           (
-            select r.id from lenses.workflow_runs as r
-            where r.idempotency_key = g.slot_key limit 1),
+            select n.id
+            from (
+              select r.id
+              from lenses.workflow_runs as r
+              where r.id >= substr(g.slot_key, 1, 32)::uuid
+              order by r.id
+              limit 1
+            ) as n
+            where n.id = substr(g.slot_key, 1, 32)::uuid),
+          (
+            select n.id
+            from (
+              select r.id, r.schedule_id, r.scheduled_for
+              from lenses.workflow_runs as r
+              where (r.schedule_id, r.scheduled_for) >= (g.schedule_id, g.slot)
+              order by r.schedule_id, r.scheduled_for
+              limit 1
+            ) as n
+            where n.schedule_id = g.schedule_id and n.scheduled_for = g.slot),
           (
             select r.id from lenses.workflow_runs as r
-            where r.schedule_id = g.schedule_id and r.scheduled_for = g.slot limit 1)
+            where r.idempotency_key = g.slot_key
+              and left(r.idempotency_key, 32) <> replace(r.id::text, '-', '')
+              and r.idempotency_key <> 'manual:' || r.id::text
+            limit 1)
         ) is not null then 'schedule_slot_exists'
         when p_mode = 'tick' and g.kind = 'battle' and b.battles_left
           < count(*) filter (where g.gate is null and q.failure is null)

@@ -2,8 +2,15 @@
 -- Starts a tick: its row, with the gap that it ends and what the tick before it left off. Returns the
 -- tick's id, or NULL while the dispatcher is frozen or an upgrade is under way. A tick that a clock
 -- ahead has left in the future ends no gap that this one has ended before; once it is undone it never
--- came. Not for request roles: the clock is a parameter here.
-create or replace function lenses.fn_begin_tick_at(p_driver text, p_now timestamptz)
+-- came. A gap ends with the tick of any lane; what was left off is the lane's own. Lanes share the
+-- round of the tick p_beside, or of the minute.
+-- Not for request roles: the clock is a parameter here.
+create or replace function lenses.fn_begin_tick_at(
+  p_driver text,
+  p_now timestamptz,
+  p_lane integer default null,
+  p_beside bigint default null
+)
 returns bigint
 language plpgsql
 security definer
@@ -14,6 +21,7 @@ as $$
 declare
   v_settings lenses.dispatch_settings;
   v_before lenses.dispatch_ticks;
+  v_silent_since timestamptz;
   v_tick_id bigint;
 begin
   if not lenses.fn_admit_work() then
@@ -28,6 +36,21 @@ begin
   where t.started_at <= p_now and t.undone_at is null
   order by t.started_at desc, t.id desc
   limit 1;
+  if coalesce(v_before.started_at, 'epoch') < p_now - v_settings.missed_grace then
+    v_silent_since := coalesce(v_before.started_at, 'epoch');
+  end if;
+  if v_before.lane is distinct from coalesce(p_lane, 1) then
+    select t.* into v_before
+    from (
+      select n.*
+      from lenses.dispatch_ticks as n
+      where n.started_at <= p_now and n.undone_at is null
+      order by n.started_at desc, n.id desc
+      limit 100
+    ) as t
+    where t.lane = coalesce(p_lane, 1)
+    limit 1;
+  end if;
 
   update lenses.dispatch_ticks as t
   set silent_since = case when t.started_at - p_now > v_settings.missed_grace then p_now end
@@ -37,13 +60,16 @@ begin
     for no key update skip locked);
 
   insert into lenses.dispatch_ticks (
-    driver, started_at, silent_since, passes, part_limit, batch_limit
+    driver, started_at, lane, round_at, silent_since, passes, part_limit, batch_limit
   )
   values (
     left(p_driver, 200),
     p_now,
-    case when coalesce(v_before.started_at, 'epoch') < p_now - v_settings.missed_grace
-      then coalesce(v_before.started_at, 'epoch') end,
+    coalesce(p_lane, 1),
+    coalesce(
+      (select t.round_at from lenses.dispatch_ticks as t where t.id = p_beside),
+      case when p_lane is null then p_now else date_trunc('minute', p_now) end),
+    v_silent_since,
     coalesce(v_before.passes, 0),
     -- What a timeout has made smaller grows again, tick by tick.
     case when v_before.part_limit <= 5000 then v_before.part_limit * 2 end,

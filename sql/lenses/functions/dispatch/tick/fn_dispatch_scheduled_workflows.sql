@@ -43,6 +43,11 @@ begin
     v_left := v_left - v_taken;
     exit when v_taken = 0 or v_left <= 0 or clock_timestamp() >= v_stop_at;
   end loop;
+  while not coalesce(clock_timestamp() >= v_stop_at, false)
+    and exists (
+      select from lenses.dispatch_ticks as t where t.id = v_tick_id and t.parts_again <> '{}')
+    and lenses.fn_tick_housekeeping(v_tick_id, v_now, 1000) loop
+  end loop;
   update lenses.dispatch_ticks as t
   set finished_at = coalesce(p_now, clock_timestamp()),
     fresh_turns = null, conditional_turns = null, late_turns = null

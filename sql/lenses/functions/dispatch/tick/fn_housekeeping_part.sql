@@ -20,6 +20,7 @@ begin
     when 'ending pauses' then return lenses.fn_end_pauses(p_now, p_limit);
     when 'gateway leases' then return agents.fn_reap_gateway_cron_runs(p_now, p_limit);
     when 'gateway crons' then return agents.fn_dispatch_gateway_crons(p_now, p_limit);
+    when 'delivering' then return lenses.fn_deliver_part(p_now, p_limit);
   end case;
 end
 $$;

@@ -1,9 +1,11 @@
 -- owner: lf_sql_engine
 -- Begins a tick by the server's clock and returns its id; NULL while the dispatcher is frozen or an
--- upgrade is under way.
+-- upgrade is under way, and for a lane beyond dispatch_lanes.
 create or replace function lenses.fn_tick_begin(
   p_driver text,
-  p_max_catchup integer default null
+  p_max_catchup integer default null,
+  p_lane integer default null,
+  p_beside bigint default null
 )
 returns bigint
 language plpgsql
@@ -21,7 +23,14 @@ begin
     raise exception 'max_catchup_per_tick % is out of range', p_max_catchup
       using errcode = '22023', hint = 'Allowed are 1 to 10000 slots.';
   end if;
-  v_tick_id := lenses.fn_begin_tick_at(p_driver, clock_timestamp());
+  if p_lane not between 1 and 16 then
+    raise exception 'lane % is out of range', p_lane
+      using errcode = '22023', hint = 'Allowed are 1 to 16: see dispatch_lanes of the settings.';
+  end if;
+  if p_lane > (select d.dispatch_lanes from lenses.dispatch_settings as d) then
+    return null;
+  end if;
+  v_tick_id := lenses.fn_begin_tick_at(p_driver, clock_timestamp(), p_lane, p_beside);
   if p_max_catchup is not null then
     update lenses.dispatch_ticks as t set max_catchup = p_max_catchup where t.id = v_tick_id;
   end if;
@@ -29,4 +38,4 @@ begin
 end
 $$;
 
-comment on function lenses.fn_tick_begin(text, integer) is 'Begins a tick: p_driver names who drives it; p_max_catchup outranks max_catchup_per_tick for this tick. Returns its id for lenses.fn_tick_step and lenses.fn_tick_end, NULL while frozen or while an upgrade is under way.';
+comment on function lenses.fn_tick_begin(text, integer, integer, bigint) is 'Begins a tick: p_driver names who drives it; p_max_catchup outranks max_catchup_per_tick for this tick. p_lane (1 to 16): which of several drivers this is, that share the work of a minute, or of the tick p_beside; NULL: it is alone. Returns its id for lenses.fn_tick_step and lenses.fn_tick_end, NULL while frozen, while an upgrade is under way, and for a lane beyond dispatch_lanes. 22023: a number out of range.';

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- What a tick does beside the schedules, in pieces of p_limit rows at most: revives what would fall
 -- silent, reaps expired leases and approvals, queues runs whose time has come, ends pauses whose end
--- has come, dispatches gateway crons. Does one piece and returns
--- true; false: nothing is left. The first piece of each part comes before the first batch; what is
+-- has come, dispatches gateway crons, posts runs and events where they are delivered. Does one piece
+-- and returns true; false: nothing is left. The first piece of each part comes before the first batch; what is
 -- left then takes turns with the batches (is_batch_next).
 -- A part that fails, whatever by, is noted on the tick, holds up no other, and is tried again by the
 -- next tick; one that a statement timeout cuts off goes on in smaller pieces, after the others.
@@ -32,6 +32,11 @@ begin
     v_tick.parts, array[
       'reviving schedules', 'reaping runs', 'queueing runs', 'ending pauses', 'gateway leases',
       'gateway crons']);
+  if v_tick.parts is null then
+    if exists (select from lenses.deliveries) then
+      v_parts := v_parts || 'delivering'::text;
+    end if;
+  end if;
   v_again := v_tick.parts_again;
   v_limit := least(p_limit, v_tick.part_limit);
   while v_done = 0 and v_note is null and v_parts || v_again <> '{}' loop

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- One batch or one piece of housekeeping of a begun tick, for a driver that commits each. True: call
 -- again. The tick's own start is its clock, never later than the server's, whatever the row says.
--- What a statement timeout cuts off is tried again at half the size.
+-- What a statement timeout cuts off is tried again at half the size. Of several lanes one at a time does
+-- housekeeping, the others go on with batches: it is the one that holds the row of settings.
 create or replace function lenses.fn_tick_step(p_tick_id bigint)
 returns boolean
 language plpgsql
@@ -15,6 +16,7 @@ declare
   v_limit integer;
   v_timeout_ms bigint;
   v_is_more boolean;
+  v_is_keeper boolean := true;
 begin
   if not lenses.fn_admit_work() then
     return false;
@@ -29,7 +31,11 @@ begin
   v_timeout_ms := extract(epoch from current_setting('statement_timeout')::interval) * 1000;
   v_limit := least(
     v_settings.batch_size, case when v_timeout_ms > 0 then greatest(v_timeout_ms / 2, 1) end);
-  if not v_tick.is_batch_next
+  if v_settings.dispatch_lanes > 1 then
+    perform from lenses.dispatch_settings as d for no key update skip locked;
+    v_is_keeper := found;
+  end if;
+  if v_is_keeper and not v_tick.is_batch_next
     and lenses.fn_tick_housekeeping(p_tick_id, v_now, least(v_limit, 1000)) then
     return true;
   end if;

@@ -4,7 +4,7 @@
 -- no nullif, no in, no like), and all work is done in pinned functions.
 -- What keeps only the tick's own row does not wait for the disk: a crash may lose the last ticks that had nothing to
 -- do, never a run.
-create or replace procedure lenses.sp_dispatch_tick()
+create or replace procedure lenses.sp_dispatch_tick(p_lane integer default 1)
 language plpgsql
 as $$
 declare
@@ -19,7 +19,7 @@ begin
     v_driver := 'pg_cron'::pg_catalog.text;
   end if;
   perform pg_catalog.set_config('synchronous_commit', 'off', true);
-  v_tick_id := lenses.fn_tick_begin(v_driver);
+  v_tick_id := lenses.fn_tick_begin(v_driver, p_lane => p_lane);
   commit;
   while v_tick_id is not null loop
     begin
@@ -47,4 +47,4 @@ begin
 end
 $$;
 
-comment on procedure lenses.sp_dispatch_tick() is 'One tick for a driver (pg_cron, worker): call it at least once a minute; several at once are safe. Writes one dispatch_ticks row.';
+comment on procedure lenses.sp_dispatch_tick(integer) is 'One tick for a driver (pg_cron, worker): call it at least once a minute; several at once are safe. p_lane: which of dispatch_lanes drivers this is; one beyond them does nothing. Writes one dispatch_ticks row. 22023: p_lane is not 1 to 16.';

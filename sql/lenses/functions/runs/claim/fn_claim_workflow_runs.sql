@@ -54,8 +54,8 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+  v_limit constant integer := least(coalesce(p_limit, 1), 500);
   v_ids uuid[];
-  v_id uuid;
   v_is_lost boolean;
   v_is_guess boolean;
 begin
@@ -72,13 +72,14 @@ begin
   if not lenses.fn_admit_work() then
     return;
   end if;
-  -- One run at a time is how most executors claim: the first run that nobody holds is locked as the
-  -- queue is read, up to the first of a schedule with a limit. It is a guess, which the update asks
-  -- about anew. Where a run has waited for its time two queues must be looked at: no guess.
+  -- Most runs are of schedules without a limit: the first that nobody holds are locked as the queue is
+  -- read, up to the first of a schedule with one. They are a guess, which the update asks about anew.
+  -- Where they are too few, or a run has waited for its time, so that two queues must be looked at, a
+  -- row at a time is looked at (lenses.fn_pick_runs).
   for v_look in 1 .. 2 loop
     select
       l.is_lost,
-      case when p_limit = 1 and not l.is_due and not (l.is_lost and v_look = 1) then (
+      case when not l.is_due and not (l.is_lost and v_look = 1) then array(
         select r.id
         from (
           select
@@ -93,9 +94,9 @@ begin
         inner join lenses.workflow_runs as r on r.id = h.id and r.status || '' = 'pending'
         where h.limited < 1
         order by h.priority desc, h.created_at, h.scheduled_for, h.id
-        limit 1
+        limit v_limit
         for no key update of r skip locked) end
-    into v_is_lost, v_id
+    into v_is_lost, v_ids
     from (
       select exists (
         select from lenses.workflow_runs as r
@@ -110,41 +111,57 @@ begin
     exit when not v_is_lost or v_look = 2;
     perform lenses.fn_reap_runs(now());
   end loop;
-  v_is_guess := v_id is not null;
-  loop
-    v_ids := case
-      when v_is_guess then array[v_id]
-      else lenses.fn_pick_runs(least(coalesce(p_limit, 1), 500)) end;
-    foreach v_id in array v_ids loop
-      return query
+  v_is_guess := coalesce(cardinality(v_ids), 0) = v_limit and v_limit > 0;
+  for v_try in 1 .. 2 loop
+    if not v_is_guess then
+      v_ids := lenses.fn_pick_runs(v_limit);
+    end if;
+    return query
+    with taken as (
       update lenses.workflow_runs as r
       set status = 'running', worker_id = p_worker_id, attempt = r.attempt + 1,
         started_at = now(), lease_expires_at = now() + coalesce(p_lease, interval '5 minutes'),
         last_event_seq = r.last_event_seq + 1
-      where r.id = v_id
+      from unnest(v_ids) with ordinality as p (id, place)
+      where r.id = p.id
         and (not v_is_guess or (
-          (r.available_at is null or r.available_at <= now())
+          r.status || '' = 'pending'
+          and (r.available_at is null or r.available_at <= now())
           and (not r.needs_approval or exists (
             select from agents.team_runs as t
             where t.workflow_run_id = r.id and t.approval_status = 'approved'))
           and not exists (
             select from lenses.workflow_schedules as s
             where s.id = r.schedule_id and s.max_in_flight is not null)))
-      returning r.*, (
-        select v.definition
-        from lenses.workflow_versions as v
-        where v.workflow_id = r.workflow_id and v.version = r.workflow_version);
-      v_is_guess := v_is_guess and not found;
-    end loop;
-    exit when not v_is_guess;
+      returning r as run, p.place
+    ),
+
+    recorded as (
+      insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload)
+      select
+        (t.run).lenser_id, (t.run).id, (t.run).last_event_seq, 'run.started', jsonb_build_object(
+          'from', 'pending', 'status', (t.run).status, 'attempt', (t.run).attempt,
+          'worker_id', p_worker_id)
+      from taken as t
+      returning run_id, event_type, payload
+    ),
+
+    told_to_teams as (
+      insert into agents.agent_run_events (lenser_id, team_run_id, run_id, event_type, payload)
+      select t.lenser_id, t.id, e.run_id, e.event_type, e.payload
+      from recorded as e
+      inner join agents.team_runs as t on t.workflow_run_id = e.run_id
+    )
+
+    select (t.run).*, (
+      select v.definition
+      from lenses.workflow_versions as v
+      where v.workflow_id = (t.run).workflow_id and v.version = (t.run).workflow_version)
+    from taken as t
+    order by t.place;
+    exit when found or not v_is_guess;
     v_is_guess := false;
   end loop;
-  insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload)
-  select
-    r.lenser_id, r.id, r.last_event_seq, 'run.started', jsonb_build_object(
-      'from', 'pending', 'status', r.status, 'attempt', r.attempt, 'worker_id', p_worker_id)
-  from lenses.workflow_runs as r
-  where r.id = any (v_ids);
 end
 $$;
 

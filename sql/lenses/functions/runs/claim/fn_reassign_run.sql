@@ -29,9 +29,13 @@ begin
         jsonb_build_object('spending_limit_credits', b.spending_limit_credits))
       from lenses.fn_budgets(array[p_assignee_id], p_now) as b
     ), '{}')),
-    metadata = p_metadata || jsonb_build_object('fallback_from', jsonb_strip_nulls(
-      jsonb_build_object('ai_lenser_id', p_run.ai_lenser_id, 'team_id', p_run.team_id)))
+    metadata = p_metadata - 'attempts_before'
+      || jsonb_build_object('fallback_from', jsonb_strip_nulls(jsonb_build_object(
+        'ai_lenser_id', p_run.ai_lenser_id, 'team_id', p_run.team_id, 'attempt', p_run.attempt)))
   where r.id = p_run.id;
+  update lenses.run_retries as q
+  set ai_lenser_id = case when not v_is_team then p_assignee_id end
+  where q.run_id = p_run.id;
 
   insert into agents.team_runs as t (
     id, lenser_id, workflow_run_id, team_id, ai_lenser_id, approval_status, created_at

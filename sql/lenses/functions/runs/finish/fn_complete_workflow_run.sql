@@ -25,6 +25,7 @@ declare
   v_seq integer;
   v_attempt integer;
   v_waiting_id uuid;
+  v_payload jsonb;
 begin
   if pg_column_size(p_result) > 400 then
     perform lenses.fn_check_json(p_result, 'p_result', 1048576, 64, 50000);
@@ -51,9 +52,14 @@ begin
     return false;
   end if;
 
+  v_payload := jsonb_build_object(
+    'from', 'running', 'status', 'completed', 'attempt', v_attempt, 'worker_id', p_worker_id);
   insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload)
-  values (v_lenser_id, p_run_id, v_seq, 'run.completed', jsonb_build_object(
-    'from', 'running', 'status', 'completed', 'attempt', v_attempt, 'worker_id', p_worker_id));
+  values (v_lenser_id, p_run_id, v_seq, 'run.completed', v_payload);
+  insert into agents.agent_run_events (lenser_id, team_run_id, run_id, event_type, payload)
+  select t.lenser_id, t.id, p_run_id, 'run.completed', v_payload
+  from agents.team_runs as t
+  where t.workflow_run_id = p_run_id;
 
   update lenses.workflow_schedules as s
   set last_completed_at = now(), last_result = coalesce(p_result, 'null')

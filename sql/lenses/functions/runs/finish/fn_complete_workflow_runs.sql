@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- For executors (service_role): many runs are done. A loop a run, each in a block of its own: one that
--- is refused stops no other. Schedules in order, so that no two callers wait for each other.
+-- For executors (service_role): many runs are done: all in one statement a table; where one of them is
+-- refused, a loop a run, each in a block of its own, so that it stops no other. Schedules in order, so
+-- that no two callers wait for each other.
 create or replace function lenses.fn_complete_workflow_runs(p_worker_id text, p_results jsonb)
 returns setof uuid
 language plpgsql
@@ -18,6 +19,14 @@ begin
       using errcode = '22023',
         hint = 'Give [{"run_id": …, "attempt": …, "result": …, "spent_credits": …}, …].';
   end if;
+  begin
+    return query select c.id from lenses.fn_complete_together(p_worker_id, p_results) as c (id);
+    return;
+  exception when others or assert_failure then
+    if lenses.fn_is_server_error(sqlstate) then
+      raise;
+    end if;
+  end;
   for v_result in
     select e.value
     from jsonb_array_elements(p_results) as e

@@ -21,13 +21,17 @@ declare
   v_failure constant jsonb := p_run.policies -> 'failure_policy';
   v_failed constant jsonb := jsonb_build_object('last_failure', jsonb_build_object(
     'cause', p_cause, 'error', left(p_error, 10000), 'attempt', p_run.attempt, 'at', p_now));
+  -- Attempts since the run was last retried by hand; an operator may have corrected the metadata.
+  v_attempt constant integer := p_run.attempt - case
+    when jsonb_typeof(p_run.metadata -> 'attempts_before') = 'number'
+      then (p_run.metadata ->> 'attempts_before')::integer else 0 end;
   v_delay interval;
 begin
   if p_cause <> 'budget_exceeded'
-    and p_run.attempt <= coalesce((v_retry ->> 'maxRetries')::integer, 1)
+    and v_attempt <= coalesce((v_retry ->> 'maxRetries')::integer, 1)
     and (coalesce(v_retry -> 'retryOn', '[]') = '[]' or v_retry -> 'retryOn' ? p_cause)
   then
-    v_delay := lenses.fn_retry_delay(v_retry, p_run.attempt);
+    v_delay := lenses.fn_retry_delay(v_retry, v_attempt);
     update lenses.workflow_runs as r
     set status = 'pending', metadata = r.metadata || v_failed,
       available_at = case when v_delay > interval '0' then p_now + v_delay end

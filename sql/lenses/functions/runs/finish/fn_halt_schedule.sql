@@ -23,6 +23,14 @@ begin
     select s.lenser_id, s.id, 'schedule_halted', jsonb_build_object('note', p_note), p_now
     from lenses.workflow_schedules as s
     where s.id = p_schedule_id;
+    if lenses.fn_wants_event('schedule.halted') then
+      perform lenses.fn_emit_events('schedule.halted', jsonb_build_array((
+        select jsonb_build_object(
+          'lenser_id', s.lenser_id, 'schedule_id', s.id,
+          'data', jsonb_build_object('cause', 'halted', 'error', p_note))
+        from lenses.workflow_schedules as s
+        where s.id = p_schedule_id)), p_now);
+    end if;
   end if;
 end
 $$;

@@ -1,5 +1,5 @@
 -- For the RPCs: the caller's own run, or the one refusal that a stranger's id and an unknown id
--- share, byte for byte.
+-- share.
 create or replace function lenses.fn_require_run(p_run_id uuid)
 returns lenses.workflow_runs
 language plpgsql
@@ -14,8 +14,7 @@ begin
   from lenses.workflow_runs as r
   where r.id = p_run_id and r.lenser_id = v_lenser_id;
   if not found then
-    raise exception 'there is no such run of yours'
-      using errcode = '42501', hint = 'public.fn_get_schedule_run_history() lists a schedule''s.';
+    perform lenses.fn_refuse_run();
   end if;
   return v_row;
 end

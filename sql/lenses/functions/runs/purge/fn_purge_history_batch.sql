@@ -101,6 +101,12 @@ begin
   get diagnostics v_count = row_count;
   v_total := v_total + v_count;
 
+  delete from lenses.outbox as o
+  where o.id in (
+    select x.id from lenses.outbox as x where x.created_at < v_before limit p_limit);
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
+
   delete from lenses.dispatch_ticks as t
   where t.id in (
     select x.id from lenses.dispatch_ticks as x

@@ -33,6 +33,7 @@ begin
     perform lenses.fn_log_missed(
       p_schedule.lenser_id, p_schedule.id, v_plan.dropped_count, v_plan.dropped_first,
       v_plan.dropped_last, p_now);
+    perform lenses.fn_emit_missed(array[v_plan], p_now);
     p_schedule.last_dispatch_status := 'skipped_missed';
   end if;
   p_schedule.next_run_at := v_plan.next_slot;

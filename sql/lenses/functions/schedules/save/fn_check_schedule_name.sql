@@ -24,7 +24,7 @@ begin
     where s.lenser_id = p_new.lenser_id and s.name = p_new.name and s.id <> p_new.id) then
     raise exception 'there is a schedule named "%" already', left(p_new.name, 200)
       using errcode = '23505',
-        hint = 'Names are unique to a lenser, and capitals count; choose another, or change that one.';
+        hint = 'Names are unique to a tenant, and capitals count; choose another, or change that one.';
   end if;
 end
 $$;

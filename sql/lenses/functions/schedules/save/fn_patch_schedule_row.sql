@@ -57,8 +57,12 @@ begin
   if found then
     raise exception using errcode = '22023',
       message = format('%s: unknown key "%s"', p_where, left(v_key, 60))
-        || coalesce(format('; the nearest is "%s"', lenses.fn_closest_word(v_key, v_known)), ''),
-      hint = format('Known keys: %s.', array_to_string(v_known, ', '));
+        || coalesce(format('; the nearest is "%s"',
+          case when lenses.fn_former_key_hint(v_key, null) is null
+            then lenses.fn_closest_word(v_key, v_known) else 'queue_policy' end), ''),
+      hint = coalesce(
+        lenses.fn_former_key_hint(v_key, p_patch -> v_key),
+        format('Known keys: %s.', array_to_string(v_known, ', ')));
   end if;
   perform lenses.fn_check_policy(
     p_where,
@@ -107,6 +111,9 @@ begin
       when 'pre_dispatch_condition' then p_row.pre_dispatch_condition := v_value;
     end case;
   end loop;
+
+  p_row.explicit_defaults := p_row.explicit_defaults || array(
+    select k.key from jsonb_object_keys(p_patch) as k (key) where right(k.key, 7) = '_policy');
 
   -- one of the three alone decides the type, and the others are gone
   v_key := case

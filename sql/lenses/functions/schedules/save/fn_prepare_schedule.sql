@@ -16,6 +16,7 @@ declare
   v_new lenses.workflow_schedules := p_new;
   v_is_insert boolean := p_old.id is null;
   v_cycle text[];
+  v_queue jsonb;
 begin
   if v_new.lenser_id is null then
     select w.lenser_id into v_new.lenser_id
@@ -64,6 +65,7 @@ begin
       using errcode = '22023', hint = 'Use skip, run_once, backfill or spread.';
   end if;
 
+  v_new := lenses.fn_fill_policies(v_new, p_old);
   if v_is_insert or v_new.approval_policy is distinct from p_old.approval_policy then
     perform lenses.fn_check_approval_policy(v_new.approval_policy);
   end if;
@@ -98,15 +100,22 @@ begin
     perform automation.fn_check_filter(v_new.pre_dispatch_condition);
   end if;
 
-  v_new.max_in_flight := case
-    when v_new.queue_policy ->> 'mode' = 'serial' then 1
-    else (v_new.queue_policy ->> 'maxConcurrency')::integer end;
-  v_new.on_missed := v_new.queue_policy ->> 'onMissed';
-  v_new.on_overlap := coalesce(v_new.queue_policy ->> 'onOverlap', case
-    when v_new.queue_policy ->> 'mode' = 'serial' and v_new.on_missed in ('backfill', 'spread')
-    then 'queue' end);
-  v_new.max_backfill := coalesce((v_new.queue_policy ->> 'maxBackfill')::integer, 100);
-  v_new.spread_window_ms := coalesce((v_new.queue_policy ->> 'spreadWindowMs')::bigint, 60000);
+  if v_new.workflow_assignment_id is not null then
+    -- Whoever changes the assignment waits, and then finds this schedule among those that follow it.
+    perform from agents.workflow_assignments as a
+    where a.id = v_new.workflow_assignment_id
+    for share;
+  end if;
+  v_queue := lenses.fn_effective_policies(v_new) -> 'queue_policy';
+  if v_new.queue_policy ->> 'onOverlap' = 'skip' and not v_queue ? 'onOverlap'
+    and (v_is_insert or (v_new.queue_policy, v_new.workflow_assignment_id)
+      is distinct from (p_old.queue_policy, p_old.workflow_assignment_id)) then
+    perform lenses.fn_check_queue_policy(v_queue || '{"onOverlap": "skip"}');
+  end if;
+  select l.* into
+    v_new.max_in_flight, v_new.on_missed, v_new.on_overlap, v_new.max_backfill,
+    v_new.spread_window_ms
+  from lenses.fn_queue_limits(v_queue) as l;
   v_new.is_sequential := v_new.max_in_flight is not null
     or coalesce(v_new.pre_dispatch_condition, '{}') <> '{}';
 

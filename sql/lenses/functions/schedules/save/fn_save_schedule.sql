@@ -1,5 +1,6 @@
 -- The one place where RPCs write a schedule: the columns that a user sets, NULL standing for a
--- column's default. The table's trigger judges them and works out the rest. An INSERT that finds
+-- column's default; explicit_defaults names the policies that may be spelled out as their default is.
+-- The table's trigger judges them and works out the rest. An INSERT that finds
 -- the id taken gives NULL, so that of two at once the second can go on to change the row of the
 -- first.
 create or replace function lenses.fn_save_schedule(
@@ -20,11 +21,10 @@ begin
   p_row.is_active := coalesce(p_row.is_active, true);
   p_row.on_holiday := coalesce(p_row.on_holiday, 'skip');
   p_row.assignee_type := coalesce(p_row.assignee_type, 'agent');
-  p_row.approval_policy :=
-    coalesce(nullif(p_row.approval_policy, 'null'), '{"requiresApproval":true}');
-  p_row.retry_policy := coalesce(nullif(p_row.retry_policy, 'null'), '{"maxRetries":1}');
-  p_row.failure_policy := coalesce(nullif(p_row.failure_policy, 'null'), '{"mode":"isolate"}');
-  p_row.queue_policy := coalesce(nullif(p_row.queue_policy, 'null'), '{"mode":"parallel"}');
+  p_row.approval_policy := nullif(p_row.approval_policy, 'null');
+  p_row.retry_policy := nullif(p_row.retry_policy, 'null');
+  p_row.failure_policy := nullif(p_row.failure_policy, 'null');
+  p_row.queue_policy := nullif(p_row.queue_policy, 'null');
   p_row.inputs_template := coalesce(nullif(p_row.inputs_template, 'null'), '{}');
   p_row.inputs_rotation := nullif(nullif(p_row.inputs_rotation, 'null'), '[]');
   p_row.pre_dispatch_condition := nullif(p_row.pre_dispatch_condition, 'null');
@@ -52,6 +52,7 @@ begin
       retry_policy = p_row.retry_policy,
       failure_policy = p_row.failure_policy,
       queue_policy = p_row.queue_policy,
+      explicit_defaults = p_row.explicit_defaults,
       inputs_template = p_row.inputs_template,
       inputs_rotation = p_row.inputs_rotation,
       calendar_id = p_row.calendar_id,
@@ -68,7 +69,7 @@ begin
     interval_ms, timezone, start_at, end_at, jitter_ms, is_active, assignee_type, assignee_id,
     workflow_assignment_id, approval_policy, retry_policy, failure_policy, queue_policy,
     inputs_template, inputs_rotation, calendar_id, pre_dispatch_condition, global_model_id,
-    trigger_id, name, run_at, on_holiday
+    trigger_id, name, run_at, on_holiday, explicit_defaults
   )
   values (
     coalesce(p_row.id, gen_random_uuid()), p_row.lenser_id, p_row.workflow_id,
@@ -77,7 +78,8 @@ begin
     p_row.is_active, p_row.assignee_type, p_row.assignee_id, p_row.workflow_assignment_id,
     p_row.approval_policy, p_row.retry_policy, p_row.failure_policy, p_row.queue_policy,
     p_row.inputs_template, p_row.inputs_rotation, p_row.calendar_id, p_row.pre_dispatch_condition,
-    p_row.global_model_id, p_row.trigger_id, p_row.name, p_row.run_at, p_row.on_holiday
+    p_row.global_model_id, p_row.trigger_id, p_row.name, p_row.run_at, p_row.on_holiday,
+    p_row.explicit_defaults
   )
   on conflict (id) do nothing
   returning s.* into v_row;
@@ -88,4 +90,4 @@ $$;
 comment on function lenses.fn_save_schedule(lenses.workflow_schedules, boolean) is
   'Inserts (p_is_new) or updates a schedule''s user columns; NULL means a column''s default. '
   'Returns the row, NULL where an INSERT found its id taken. 22023 for bad input, 53400 at a '
-  'quota of the lenser.';
+  'quota of the tenant.';

@@ -26,7 +26,7 @@ begin
       where r.schedule_id = p_schedule.id and r.scheduled_for = v_slot);
     continue when exists (
       select from lenses.workflow_runs as r
-      where r.idempotency_key = lenses.fn_slot_key(p_schedule.id, v_slot));
+      where r.id = substr(lenses.fn_slot_key(p_schedule.id, v_slot), 1, 32)::uuid);
     continue when v_slot > p_now and v_slot - v_early <= p_now and exists (
       select from agents.action_logs as a
       where a.schedule_id = p_schedule.id

@@ -1,0 +1,97 @@
+"""The columns of tables of schedules and of their slots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, tzinfo
+
+from lf_sql.cli.terminal import words
+from lf_sql.cli.terminal.table import Column, Row, short_ids, text_of
+
+
+def schedules(rows: Sequence[Row]) -> list[Column]:
+    """Of schedule list. NAME begins with what commands take: a name, or the beginning of an id."""
+    ids = short_ids(rows, "id")
+
+    def name(row: Row) -> str:
+        return str(row["name"] or f"{ids('id')(row)} {row['description'] or row['workflow']}")
+
+    return [
+        Column("NAME", name, 0, least=20, most=40),
+        Column("WHEN", rule, 1, least=13, most=30),
+        Column("ZONE", "timezone", 4, least=16),
+        Column("NEXT", _next(words.when), 2, short=_next(words.clock)),
+        Column("LAST", _last, 3),
+        Column("STATUS", "status", 0),
+        Column("WORKFLOW", "workflow", 9, is_wide=True),
+        Column("LAST SLOT", "last_status", 9, is_wide=True),
+        Column("DESCRIPTION", "description", 9, is_wide=True),
+        Column("FULL ID", "id", 9, is_wide=True),
+    ]
+
+
+def preview(rows: Sequence[Row], theirs: str | None, viewer: tzinfo | None) -> list[Column]:
+    """Of schedule preview."""
+    zone = words.zone_of(theirs)
+    return [
+        Column("WHEN", lambda row: words.when(row["tick_at"], zone), 0, least=14,
+               short=lambda row: words.clock(row["tick_at"], zone)),
+        Column("YOURS", lambda row: words.clock(row["tick_at"], viewer), 3),
+        Column("DECISION", "decision", 0),
+        Column("REASON", "reason", 1, least=12),
+        Column("INPUTS", lambda row: text_of(row["inputs"]), 4, least=8, most=120),
+    ]  # fmt: skip
+
+
+def lint(rows: Sequence[Row]) -> list[Column]:
+    """Of schedule lint."""
+    return [
+        Column("SCHEDULE", "schedule", 0, least=8, most=30),
+        Column("SEVERITY", "severity", 2),
+        Column("CODE", "code", 1),
+        Column("MESSAGE", "message", 0, least=20, most=200),
+        Column("HINT", "hint", 3, least=20, most=200),
+    ]
+
+
+def calendars(rows: Sequence[Row]) -> list[Column]:
+    """Of schedule calendar list: names, since the ids of seeds are all but the same."""
+    return [
+        Column("NAME", "name", 0, least=26, most=40),
+        Column("KIND", "kind", 1),
+        Column("ZONE", "timezone", 3, least=10),
+        Column("DATES", lambda row: str(row["dates"]), 2),
+        Column("RULES", lambda row: str(row["rules"]), 4),
+        Column("FIRST", _day("first"), 5),
+        Column("LAST", _day("last"), 2),
+        Column("USED BY", lambda row: str(row["schedules"]), 1),
+        Column("SEED", "is_seed", 6),
+        Column("FULL ID", "id", 9, is_wide=True),
+    ]
+
+
+def rule(row: Row) -> str:
+    """When it fires, as short as it is written."""
+    if row["cron_expr"]:
+        return str(row["cron_expr"])
+    if row["interval_ms"]:
+        return f"every {words.span(row['interval_ms'])}"
+    at: datetime = row["run_at"]
+    return f"once, {at.astimezone(words.zone_of(row['zone'])):%Y-%m-%d}"
+
+
+def _next(how: Callable[[datetime, tzinfo | None], str]) -> Callable[[Row], str | None]:
+    def cell(row: Row) -> str | None:
+        return how(row["next_run_at"], words.zone_of(row["zone"])) if row["next_run_at"] else None
+
+    return cell
+
+
+def _last(row: Row) -> str | None:
+    if row["last_run_status"] is None:
+        return None
+    return f"{row['last_run_status']}, {words.distance(row['last_run_moved_at'])}"
+
+
+def _day(name: str) -> Callable[[Row], str | None]:
+    return lambda row: str(row[name]) if row[name] else None

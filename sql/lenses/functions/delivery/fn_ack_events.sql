@@ -1,0 +1,22 @@
+-- owner: lf_sql_engine
+-- For consumers (service_role): these events are done.
+create or replace function lenses.fn_ack_events(p_worker_id text, p_ids bigint[])
+returns setof bigint
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if cardinality(p_ids) > 1000 then
+    raise exception 'p_ids has % ids, more than 1000', cardinality(p_ids)
+      using errcode = '22023', hint = 'Acknowledge them in several calls.';
+  end if;
+  return query
+  delete from lenses.outbox as o
+  where o.id = any (p_ids) and o.worker_id = p_worker_id and o.dead_at is null
+  returning o.id;
+end
+$$;
+
+comment on function lenses.fn_ack_events(text, bigint[]) is 'Done: the events p_ids (1,000 at most), which p_worker_id has claimed, go. Gives the ids that went; one that somebody else has claimed since is missing there. 22023: too many ids.';

@@ -1,0 +1,19 @@
+-- owner: lf_sql_engine
+-- For service_role. What still waits for it goes along; its runs in flight end with their leases.
+create or replace function lenses.fn_delete_delivery(p_name text)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from lenses.deliveries as d where d.name = p_name;
+  if not found then
+    raise exception 'there is no delivery "%"', left(p_name, 100)
+      using errcode = '22023', hint = 'lenses.deliveries lists them.';
+  end if;
+end
+$$;
+
+comment on function lenses.fn_delete_delivery(text) is 'Deletes a delivery, its waiting events and its dead letters. 22023: there is none of that name.';

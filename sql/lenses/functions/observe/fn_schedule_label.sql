@@ -1,0 +1,13 @@
+-- What people call a schedule: its name, else its description, else its workflow's title. Whatever names
+-- one to people asks here; ids are for commands.
+create or replace function lenses.fn_schedule_label(p_name text, p_description text, p_title text)
+returns text
+language sql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(
+    nullif(btrim(p_name), ''), nullif(btrim(p_description), ''), nullif(btrim(p_title), ''),
+    'schedule without a name')
+$$;

@@ -1,0 +1,12 @@
+-- The one refusal that a stranger's run and an unknown id share, byte for byte.
+create or replace function lenses.fn_refuse_run()
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception 'there is no such run of yours'
+    using errcode = '42501', hint = 'public.fn_get_runs() lists yours.';
+end
+$$;

@@ -1,0 +1,55 @@
+-- For the owner: the instants themselves, for a picture of a stretch of time that the preview does not
+-- reach. Guards, jitter and pauses are left out: what a slot comes to is the preview's and the ledger's.
+create or replace function public.fn_get_slots(
+  p_schedule_ids uuid[],
+  p_from timestamptz,
+  p_until timestamptz,
+  p_limit integer default 200
+)
+returns table (schedule_id uuid, slot_at timestamptz)
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lenser_id constant uuid := lensers.fn_require_lenser();
+  v_after constant timestamptz := p_from - interval '1 microsecond';
+  v_last constant timestamptz := p_until - interval '1 microsecond';
+begin
+  perform lenses.fn_check_instant(p_from, 'p_from');
+  perform lenses.fn_check_instant(p_until, 'p_until');
+  if (p_from < p_until and p_until - p_from <= interval '31 days') is not true then
+    raise exception 'from % to % is no stretch of time that can be looked at', p_from, p_until
+      using errcode = '22023', hint = 'Give p_until after p_from, 31 days at most.';
+  elsif p_limit < 1 or p_limit > 200 then
+    raise exception 'limit is "%"; it must be 1 to 200', p_limit
+      using errcode = '22023', hint = 'Ask for a shorter stretch of time.';
+  elsif cardinality(p_schedule_ids) > 100 then
+    raise exception '% schedules are too many at once', cardinality(p_schedule_ids)
+      using errcode = '22023', hint = 'Give the ids of at most 100.';
+  end if;
+  return query
+  select s.id, x.slot
+  from lenses.workflow_schedules as s
+  cross join lateral (
+    select n.slot from lenses.fn_next_slots(s.id, v_after, v_last, coalesce(p_limit, 200)) as n (slot)
+    where s.run_at is null
+    union all
+    select s.run_at where s.run_at between p_from and v_last
+  ) as x
+  where s.lenser_id = v_lenser_id and s.id = any(p_schedule_ids)
+  union all
+  select c.id, n.slot
+  from agents.gateway_crons as c
+  cross join lateral lenses.fn_cron_next(
+    c.cron_expr, c.timezone, v_after, coalesce(p_limit, 200)) as n (slot)
+  where c.lenser_id = v_lenser_id and c.id = any(p_schedule_ids) and n.slot <= v_last;
+end;
+$$;
+
+comment on function public.fn_get_slots(uuid[], timestamptz, timestamptz, integer) is
+  'The slots of the caller''s schedules and gateway crons of these ids (100 at most; others are left out) from p_from '
+  'until before p_until (31 days at most), the first p_limit (at most 200) of each: schedule_id, slot_at. By the rule '
+  'alone, active or not; what becomes of a slot is fn_preview_schedule_ticks'' answer. 22023: no such stretch, too '
+  'many ids, a bad limit; 42501: no caller.';

@@ -1,0 +1,81 @@
+"""What is told of attempts while the server comes and goes: in order, each once accepted."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from lf_sql.executor.delivery import Delivery, Item
+from lf_sql.executor.failures import Verdict
+from lf_sql.executor.leases import Attempt
+from lf_sql.link import Outage
+from tests.support.database import wait_until
+
+
+class Server:
+    """In the place of a link: refuses the first `away` statements, then takes all."""
+
+    def __init__(self, away: int) -> None:
+        self.away = away
+        self.told: list[str] = []
+
+    def once(self, query: str, params: Any = (), who: str | None = None) -> list[dict[str, Any]]:
+        if self.away:
+            self.away -= 1
+            raise psycopg.OperationalError("the connection is gone")
+        if "fn_append_run_event" in query:
+            self.told += [event["event_type"] for event in json.loads(params[0])]
+            return []
+        if "fn_complete_workflow_runs" in query:
+            ids = [result["run_id"] for result in json.loads(params[1])]
+            self.told += [f"end {id}" for id in ids]
+            return [{"id": id} for id in ids]
+        self.told.append(f"end {params[0]}")
+        return [{"is_ours": True}]
+
+    def run(self, work: Callable[..., Any], who: str | None = None) -> Any:
+        raise AssertionError("nothing fails here")
+
+
+def attempt(id: str) -> Attempt:
+    row = {"id": id, "attempt": 1, "worker_id": "w", "lease_left": None}
+    return Attempt(row, time.monotonic(), 60)
+
+
+@pytest.mark.parametrize("away", [0, 1, 5])
+def test_of_an_attempt_in_order_whatever_the_server_does(away: int) -> None:
+    server, gone = Server(away), threading.Event()
+    delivery = Delivery(server, Outage(lambda _: None), gone)  # type: ignore[arg-type]
+    ended: list[tuple[Verdict | None, Exception | None]] = []
+    first, second = attempt("a"), attempt("b")
+    for number in range(5):
+        delivery.put(Item(first, event=(f"n{number}", "{}")))
+        delivery.put(Item(second, event=(f"m{number}", "{}")))
+    for one in (first, second):
+        delivery.put(Item(one, lambda *end: ended.append(end), Verdict(None, '"done"')))
+    delivery.start()
+    delivery.close()
+    for letter, id in (("n", "a"), ("m", "b")):
+        mine = [word for word in server.told if word[0] == letter or word == f"end {id}"]
+        assert mine == [*(f"{letter}{number}" for number in range(5)), f"end {id}"]
+    assert ended == [(Verdict(None, '"done"'), None)] * 2
+
+
+def test_nothing_is_waited_for_once_everybody_has_gone() -> None:
+    server, gone = Server(10**9), threading.Event()
+    delivery = Delivery(server, Outage(lambda _: None), gone)  # type: ignore[arg-type]
+    ended: list[tuple[Verdict | None, Exception | None]] = []
+    delivery.put(Item(attempt("a"), lambda *end: ended.append(end), Verdict(None, "1")))
+    delivery.start()
+    wait_until(lambda: server.away < 10**9)
+    gone.set()
+    delivery.leave()
+    delivery.close()
+    ((told, error),) = ended
+    assert told is None and "the connection is gone" in str(error)

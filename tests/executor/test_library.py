@@ -1,0 +1,493 @@
+"""The library for executors: who does which run, what he gets, and what becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from lf_sql import (
+    BudgetExceeded,
+    ContractViolated,
+    Executor,
+    RateLimited,
+    Run,
+    RunFailed,
+    TransientError,
+)
+from lf_sql.executor import work
+from lf_sql.link import Link
+from tests.executor.conftest import Place, at_work
+from tests.support.database import wait_until
+from tests.support.work import make_schedule, run_now
+
+
+def test_the_closest_handler_does_a_run(place: Place) -> None:
+    executor = Executor()
+    by_id = place.workflow("by title")
+    executor.handler("by title")(lambda run: "title")
+    executor.handler(id=by_id)(lambda run: "id")
+    executor.handler(kind="workflow")(lambda run: "kind")
+    place.db.execute("insert into lenses.workflows (lenser_id, title, kind) values (%s, 'b', 'battle')", [place.owner.id])  # fmt: skip
+
+    @executor.default
+    async def other(run: Run) -> str:
+        return f"default {run.kind}"
+
+    free = {"approval_policy": '{"requiresApproval": false}'}
+    battle = place.db.value("select id from lenses.workflows where kind = 'battle'")
+    runs = {
+        run_now(place.db, place.owner, make_schedule(place.db, by_id, **free)): "id",
+        place.start("by title")[0]: "title",
+        place.start("another")[0]: "kind",
+        run_now(place.db, place.owner, make_schedule(place.db, battle, **free)): "default battle",
+    }
+    outcomes = place.all(executor)
+    assert {outcome.run.id: json.loads(outcome.verdict.text) for outcome in outcomes} == runs
+    assert {run: place.result(run) for run in runs} == runs
+
+
+def test_a_handler_gets_the_run(place: Place) -> None:
+    executor, seen = Executor(lease=60), []
+    definition = '{"nodes":[{"id":"n"}],"edges":[]}'
+    workflow = place.workflow("typed", definition)
+    schedule = make_schedule(
+        place.db, workflow, cron_expr="* * * * *", retry_policy='{"timeoutMs": 90000}',
+        inputs_template='{"day": 7}',
+    )  # fmt: skip
+    place.db.execute(
+        "update lenses.workflow_schedules set next_run_at = date_trunc('minute', now()) - interval '1 minute' where id = %s",
+        [schedule],
+    )
+    place.db.execute("select lenses.fn_dispatch_scheduled_workflows()")
+    executor.handler("typed")(seen.append)
+    place.all(executor)
+    run = seen[0]
+    row = place.row(run.id)
+    assert (run.attempt, run.inputs, run.workflow, run.kind) == (1, {"day": 7}, "typed", "workflow")
+    assert run.definition == json.loads(definition)
+    assert (run.schedule_id, run.slot, run.workflow_id) == (schedule, row.scheduled_for, workflow)
+    assert (run.lenser_id, run.team_id, run.agent_id) == (place.owner.id, None, None)
+    assert run.trigger_mode == "schedule" and run.policies == row.policies
+    assert run.started_at == row.started_at
+    assert run.deadline == row.started_at + timedelta(seconds=90)
+    assert isinstance(run.id, uuid.UUID) and not run.cancelled
+
+
+class Odd(RunFailed):
+    cause = "out_of_paper"
+
+
+CAUSES: dict[str, tuple[Callable[[], Any], str]] = {
+    "transient": (lambda: TransientError("try again"), "provider_error"),
+    "rate": (lambda: RateLimited(5), "rate_limit"),
+    "timeout": (lambda: TimeoutError("too slow"), "timeout"),
+    "contract": (lambda: ContractViolated("no list"), "contract_violated"),
+    "budget": (lambda: BudgetExceeded("dear"), "budget_exceeded"),
+    "own": (lambda: RunFailed("said", cause="of.my.own"), "of.my.own"),
+    "subclass": (lambda: Odd(), "out_of_paper"),
+    "other": (lambda: KeyError("day"), "KeyError"),
+    "odd text": (lambda: RunFailed("a\0\ud800", cause="b\0\ud800"), "b\\x00\\ud800"),
+    "blank": (lambda: RunFailed("a", cause=" "), "failed"),
+    "exit": (lambda: SystemExit(3), "SystemExit"),
+    "no JSON": (lambda: {1, 2}, "contract_violated"),
+    "NaN": (lambda: {"a": float("nan")}, "contract_violated"),
+    "zero": (lambda: "a\0b", "contract_violated"),
+    "too long": (lambda: "x" * 2_000_000, "contract_violated"),
+}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_is_raised_is_the_cause(place: Place, is_async: bool) -> None:
+    executor = Executor(concurrency=30)
+
+    def plain(run: Run) -> Any:
+        outcome = CAUSES[run.inputs][0]() if run.inputs in CAUSES else "fine"
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    async def task(run: Run) -> Any:
+        return plain(run)
+
+    executor.default(task if is_async else plain)
+    names = [*CAUSES, "fine"]
+    # SystemExit of a task ends its loop, as Python has it.
+    runs = {n: place.start(n, inputs=n)[0] for n in names if not (is_async and n == "exit")}
+    place.all(executor)
+    found = {name: place.row(run) for name, run in runs.items()}
+    assert found.pop("fine").metadata["result"] == "fine"
+    causes = {name: row.metadata["result"]["cause"] for name, row in found.items()}
+    assert causes == {name: CAUSES[name][1] for name in found}
+    assert {row.status for row in found.values()} == {"failed"}
+    assert "day" in found["other"].metadata["result"]["error"]
+
+
+def test_a_rate_limit_says_when_to_come_back(place: Place) -> None:
+    executor = Executor()
+
+    @executor.default
+    def handle(run: Run) -> None:
+        raise RateLimited(run.inputs)
+
+    runs = {
+        s: place.start("limited", inputs=s, maxRetries=1, backoffMs=600_000)[0]
+        for s in (3600, 1, 1e9)
+    }
+    before = datetime.now(UTC)
+    place.all(executor)
+    waits = {s: (place.row(run).available_at - before).total_seconds() for s, run in runs.items()}
+    assert waits[3600] >= 3600 > 2000 > waits[1] > 400  # the longer of policy and request
+    assert waits[1e9] <= 86_400 + 600
+    assert {place.row(run).status for run in runs.values()} == {"pending"}
+
+
+def test_a_run_without_a_handler_says_which_there_are(place: Place) -> None:
+    executor = Executor()
+    executor.handler("reports")(print)
+    executor.handler(kind="battle")(print)
+    (run,) = place.start("unknown")
+    place.all(executor)
+    result = place.result(run)
+    assert result["cause"] == "no_handler"
+    assert 'workflow "unknown"' in result["error"]
+    assert '"reports", kind battle' in result["error"]
+
+
+def test_or_is_given_back_for_another_executor(place: Place) -> None:
+    """And stands in nobody's way, however many there are."""
+    executor = Executor(concurrency=2, gives_back=True)
+    executor.handler("mine")(lambda run: 1)
+    (other, *_), (mine,) = place.start("other", 5), place.start("mine")
+    place.all(executor)
+    row = place.row(other)
+    assert (row.status, row.attempt, row.worker_id) == ("pending", 0, None)
+    assert row.available_at > datetime.now(UTC)
+    assert place.row(mine).status == "completed"
+    executor.default(lambda run: run.attempt)
+    place.all(executor, hurry=True)
+    assert place.result(other) == 1
+
+
+def test_nothing_is_put_off_where_all_is_to_be_done(place: Place) -> None:
+    executor = Executor(concurrency=4)
+    executor.handler("narrow", limit=1)(lambda run: 1)
+    executor.handler("wide")(lambda run: 1)
+    runs = [*place.start("narrow", 12), *place.start("wide", 2)]
+    place.all(executor)
+    assert {(place.row(run).status, place.row(run).attempt) for run in runs} == {("completed", 1)}
+
+
+def test_events_stand_in_order_before_the_end(place: Place) -> None:
+    executor = Executor()
+
+    @executor.default
+    async def handle(run: Run) -> None:
+        for n in range(3):
+            run.event(f"node.n{n}", {"n": n})
+        for name in ("run.done", "Node", "", "approval.x"):
+            with pytest.raises(ValueError, match="no name"):
+                run.event(name)
+        with pytest.raises(ValueError, match="larger"):
+            run.event("a", "x" * 70_000)
+        run.event("node.deep", json.loads("[" * 40 + "]" * 40))  # what the database refuses alone
+
+    runs = place.start("events", 5)
+    place.all(executor)
+    for run in runs:
+        told = ["run.started", "node.n0", "node.n1", "node.n2", "run.completed"]
+        assert place.events(run)[-5:] == told
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_time_out_of_the_policy(place: Place, is_async: bool) -> None:
+    executor = Executor()
+
+    async def task(run: Run) -> str:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            run.spend(2)
+        return "never"
+
+    def plain(run: Run) -> str:
+        assert run.wait_cancelled(60)
+        run.spend(2)
+        return "too late"
+
+    executor.default(task if is_async else plain)
+    (run,) = place.start("slow", timeoutMs=200)
+    place.all(executor)
+    row = place.row(run)
+    assert (row.status, row.metadata["result"]["cause"]) == ("failed", "timeout")
+    assert "200 ms" in row.metadata["result"]["error"] and row.spent_credits == 2
+
+
+def test_a_plain_handler_that_does_not_end_keeps_only_its_place(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "GRACE", 0.1)
+    gate = threading.Event()
+    executor = Executor()
+    executor.handler("stuck")(lambda run: gate.wait())
+    executor.default(lambda run: 1)
+    (run,) = place.start("stuck", timeoutMs=100)
+    executor.dsn = place.dsn
+    with at_work(executor):
+        assert place.ended(run).metadata["result"]["cause"] == "timeout"
+        (other,) = place.start("next")
+        assert place.ended(other).status == "completed"
+        gate.set()
+    assert place.row(run).metadata["result"]["cause"] == "timeout"
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_cancelled_run_s_handler_is_told(place: Place, is_async: bool) -> None:
+    up, told = threading.Event(), threading.Event()
+    executor = Executor(place.dsn, lease=4)
+
+    async def task(run: Run) -> None:
+        up.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            assert run.cancelled
+            told.set()
+
+    def plain(run: Run) -> None:
+        up.set()
+        if run.wait_cancelled(60):
+            told.set()
+
+    executor.default(task if is_async else plain)
+    (run,) = place.start("cancelled")
+    with at_work(executor):
+        assert up.wait(30)
+        place.cancel(run)
+        assert told.wait(30)
+    assert place.row(run).status == "cancelled"
+
+
+def test_a_handler_that_blocks_its_loop_stops_no_heartbeat(place: Place) -> None:
+    executor = Executor(lease=6)
+    (run,) = place.start("blocking")
+    with place.db.another() as db:
+        expires = "select lease_expires_at from lenses.workflow_runs where id = %s"
+
+        @executor.default
+        async def handle(run: Run) -> str:
+            first = db.value(expires, [run.id])
+            wait_until(lambda: db.value(expires, [run.id]) > first, 30.0)
+            return "held"
+
+        place.all(executor)
+    assert (place.row(run).attempt, place.result(run)) == (1, "held")
+
+
+def test_many_are_claimed_held_and_completed_at_once(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    whole = Link.once
+
+    def once(self: Link, query: str, *given: Any) -> Any:
+        asked.append(query)
+        return whole(self, query, *given)
+
+    monkeypatch.setattr(Link, "once", once)
+
+    def times(name: str) -> int:
+        return sum(f"{name}(" in query for query in asked)
+
+    executor = Executor(concurrency=40, lease=6)
+    up: list[Run] = []
+
+    @executor.default
+    async def handle(run: Run) -> str:
+        up.append(run)
+        while not times("fn_heartbeat_workflow_runs"):
+            await asyncio.sleep(0.02)
+        return "x"
+
+    runs = place.start("many", 40)
+    place.all(executor)
+    assert {place.row(run).status for run in runs} == {"completed"}
+    assert times("fn_claim_workflow_runs") <= 5
+    assert times("fn_complete_workflow_runs") >= 1 and times("fn_complete_workflow_run") <= 20
+    assert times("fn_heartbeat_workflow_run") == 0
+
+
+def test_one_that_is_refused_stops_no_other(place: Place) -> None:
+    executor = Executor(concurrency=20)
+    executor.default(lambda run: run.inputs)
+    bad = place.start("bad", inputs="x")
+    executor.handler("bad")(lambda run: "a\0b")
+    good = place.start("good", 9, inputs="y")
+    place.all(executor)
+    assert [place.result(run)["cause"] for run in bad] == ["contract_violated"]
+    assert [place.result(run) for run in good] == ["y"] * 9
+
+
+def test_no_more_is_claimed_than_there_are_places(place: Place) -> None:
+    gate = threading.Event()
+    executor = Executor(place.dsn, concurrency=3)
+    executor.default(lambda run: gate.wait() and None)
+    runs = place.start("busy", 8)
+    with at_work(executor):
+        wait_until(lambda: place.count("running") == 3, 30.0)
+        place.db.execute("notify lf_workflow_runs")
+        (more,) = place.start("busy")
+        assert (place.count("running"), place.count("pending")) == (3, 6)
+        gate.set()
+        for run in [*runs, more]:
+            assert place.ended(run).status == "completed"
+
+
+def test_a_handler_that_is_full_holds_up_no_other(place: Place) -> None:
+    gate, inside = threading.Event(), set()
+    most = 0
+    executor = Executor(place.dsn, concurrency=6, poll=0.2)
+
+    @executor.handler("slow", limit=2)
+    def handle(run: Run) -> None:
+        nonlocal most
+        inside.add(run.id)
+        most = max(most, len(inside))
+        gate.wait()
+        inside.discard(run.id)
+
+    executor.handler("fast")(lambda run: 1)
+    slow = place.start("slow", 30)
+    fast = place.start("fast", 3)
+    with at_work(executor):
+        for run in fast:
+            assert place.ended(run).status == "completed"
+        assert not any(place.row(run).status == "completed" for run in slow)
+        gate.set()
+    assert most == 2
+    assert all(place.row(run).attempt == 0 for run in slow if place.row(run).status == "pending")
+
+
+def test_a_stop_lets_what_is_under_way_end_and_gives_the_rest_back(place: Place) -> None:
+    up, gate = threading.Event(), threading.Event()
+    executor = Executor(place.dsn, concurrency=4, lease=60)
+
+    @executor.handler("one", limit=1)
+    def handle(run: Run) -> str:
+        up.set()
+        gate.wait()
+        return "done"
+
+    runs = place.start("one", 2)
+    with at_work(executor) as thread:
+        assert up.wait(30)
+        wait_until(lambda: place.count("running") == 2, 30.0)  # one in line
+        executor.stop()
+        wait_until(lambda: place.count("pending") == 1, 30.0)
+        assert thread.is_alive()
+        gate.set()
+        thread.join(30)
+        assert not thread.is_alive()
+    rows = sorted((place.row(run).status, place.row(run).attempt) for run in runs)
+    assert rows == [("completed", 1), ("pending", 0)]
+
+
+def test_a_second_stop_ends_what_is_under_way(place: Place) -> None:
+    up = threading.Event()
+    executor = Executor(place.dsn)
+
+    @executor.default
+    async def handle(run: Run) -> None:
+        up.set()
+        await asyncio.Event().wait()
+
+    (run,) = place.start("endless")
+    with at_work(executor) as thread:
+        assert up.wait(30)
+        executor.stop()
+        executor.stop()
+        thread.join(30)
+        assert not thread.is_alive()
+    assert place.result(run)["cause"] == "provider_error"
+
+
+def test_a_lost_run_is_left_alone(place: Place) -> None:
+    """Its lease was taken away: what the late attempt returns is not taken for the next one's."""
+    executor = Executor(lease=4)
+
+    @executor.default
+    def handle(run: Run) -> int:
+        if run.attempt == 1:
+            place.db.execute(
+                "update lenses.workflow_runs set lease_expires_at = now() - interval '1 second' "
+                "where id = %s",
+                [run.id],
+            )
+            place.db.execute("select lenses.fn_reap_workflow_runs()")
+            assert run.wait_cancelled(60)
+        return run.attempt
+
+    (run,) = place.start("lost", maxRetries=1)
+    outcomes = place.all(executor)
+    assert [outcome.status for outcome in outcomes] == ["lost", "completed"]
+    assert (place.row(run).attempt, place.result(run)) == (2, 2)
+
+
+def test_retries_can_be_hurried(place: Place) -> None:
+    executor = Executor()
+
+    @executor.default
+    def handle(run: Run) -> str:
+        if run.attempt < 3:
+            raise TransientError("not yet")
+        return "at last"
+
+    (run,) = place.start("retried", maxRetries=5, backoffMs=3_600_000)
+    assert [o.verdict.cause for o in place.all(executor)] == ["provider_error"]
+    assert place.row(run).status == "pending"
+    outcomes = place.all(executor, hurry=True)
+    assert [outcome.status for outcome in outcomes] == ["failed", "completed"]
+    assert place.result(run) == "at last"
+
+
+def test_the_log_says_of_which_run(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "lf_sql.executor")
+    executor = Executor()
+    executor.handler("logged")(lambda run: run.inputs["missing"])
+    (run,) = place.start("logged", inputs={})
+    place.all(executor)
+    told = [record for record in caplog.records if getattr(record, "run_id", "") == str(run)]
+    assert {(r.attempt, r.workflow) for r in told} == {(1, "logged")}  # type: ignore[attr-defined]
+    assert any(record.exc_info for record in told)
+    assert told[-1].cause == "KeyError"  # type: ignore[attr-defined]
+
+
+def test_wrong_use_is_said_at_once() -> None:
+    executor = Executor()
+    executor.handler("a")(print)
+    for wrong in (
+        lambda: executor.handler("a")(print),
+        lambda: executor.handler("b", kind="battle")(print),
+        lambda: executor.handler(kind="war")(print),
+        lambda: executor.handler("c", limit=0)(print),
+        lambda: Executor(concurrency=0),
+        lambda: Executor(lease=0.5),
+    ):
+        with pytest.raises(ValueError, match=r"\w"):
+            wrong()
+
+
+def test_the_library_costs_nothing_until_it_is_used() -> None:
+    script = (
+        "import sys, lf_sql; assert 'psycopg' not in sys.modules; from lf_sql import Executor, Run"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -1,0 +1,76 @@
+"""Times, spans and ids in words; tables that fit."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from lf_sql.cli.terminal import words
+from lf_sql.cli.terminal.table import Column, _Fitted, fit
+
+NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)  # a Saturday
+ISTANBUL = ZoneInfo("Europe/Istanbul")
+
+
+@pytest.fixture(autouse=True)
+def noon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "now", lambda: NOON)
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        (datetime(2026, 11, 30, 6, tzinfo=UTC), "Mon 09:00 +03, in 42 h"),
+        (datetime(2026, 12, 1, 6, tzinfo=UTC), "Tue 09:00 +03, in 2 d"),
+        (datetime(2026, 11, 28, 11, 30, tzinfo=UTC), "Sat 14:30 +03, 30 min ago"),
+        (datetime(2026, 12, 7, 6, tzinfo=UTC), "7 Dec 09:00 +03, in 8 d"),
+        (datetime(2029, 1, 1, 6, tzinfo=UTC), "1 Jan 2029, in 2 y"),
+        (NOON, "Sat 15:00 +03, now"),
+        (datetime.max.replace(tzinfo=UTC), "31 Dec 9999, in 7978 y"),
+    ],
+)
+def test_when(at: datetime, said: str) -> None:
+    assert words.when(at, ISTANBUL) == said
+
+
+def test_weekdays_never_mean_two_days() -> None:
+    for days in range(-6, 7):
+        said = words.clock(NOON + timedelta(days=days))
+        assert said.startswith("Sat") is (days == 0)
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"),
+    [(21_600_000, "6h"), (5_400_000, "1h30m"), (86_400_000, "1d"), (1500, "1s500ms"), (0, "0s")],
+)
+def test_span(ms: int, said: str) -> None:
+    assert words.span(ms) == said
+
+
+def test_the_shortest_beginning_that_is_unique() -> None:
+    ids = [
+        UUID("3f2a1b8c-0000-4000-8000-000000000000"),
+        UUID("3f2a1b8c-0010-4000-8000-000000000000"),
+    ]
+    assert words.digits_needed(ids[:1]) == 8
+    assert words.digits_needed(ids) == 12
+
+
+def widths(room: int) -> list[tuple[str, int]]:
+    columns = [
+        _Fitted(Column("NAME", "n", 0, least=6), ["x" * 20], 20),
+        _Fitted(Column("ZONE", "z", 2), ["y" * 10], 10),
+        _Fitted(Column("NEXT", "a", 1), ["z" * 12], 12, ["z" * 5]),
+    ]
+    return [(one.column.title, one.width) for one in fit(columns, room)]
+
+
+def test_first_cells_are_cut_then_the_last_in_rank_goes() -> None:
+    assert widths(100) == [("NAME", 20), ("ZONE", 10), ("NEXT", 12)]
+    assert widths(40) == [("NAME", 14), ("ZONE", 10), ("NEXT", 12)]
+    assert widths(30) == [("NAME", 11), ("ZONE", 10), ("NEXT", 5)]
+    assert widths(24) == [("NAME", 10), ("NEXT", 12)]
+    assert widths(12) == [("NAME", 12)]
