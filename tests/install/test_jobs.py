@@ -205,7 +205,8 @@ def test_status_tells(lf: Database) -> None:
 
 
 LANE_JOBS = (
-    "select jobname, command from cron.job where jobname like 'dispatch%' and active order by jobid"
+    "select jobname, substring(command from 'call [^;]*') as command from cron.job "
+    "where jobname like 'dispatch%' and active order by jobid"
 )
 
 

@@ -33,8 +33,10 @@ def texts() -> Iterator[tuple[str, str]]:
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield path.name, node.value
     root = bundle.sql_root()
-    for path in (*root.glob("queries/*.sql"), *root.glob("jobs/*.sql"), *root.glob("*.sql")):
+    for path in (*root.glob("queries/*.sql"), *root.glob("*.sql")):
         yield path.name, re.sub(r"--[^\n]*", "", path.read_text())
+    for job in bundle.load().jobs:
+        yield job.name, job.command
 
 
 @pytest.mark.parametrize(
