@@ -216,6 +216,7 @@ grant execute on function
   public.fn_get_automation_feed(integer)
 to authenticated;
 grant select on agents.automation_feed to authenticated, service_role;
+grant execute on function lenses.fn_schedule_label(text, text, text) to authenticated, service_role;
 
 -- The dispatcher's settings: service_role.
 

@@ -154,11 +154,16 @@ def call(conn: Database, name: str, arguments: dict[str, Any]) -> list[Any]:
     return [row[0] for row in cursor.execute(statement(name, arguments), arguments).fetchall()]
 
 
+def make_ready(conn: Database, who: Estate, name: str) -> None:
+    """What the function wants to find, in the transaction and role that are at hand."""
+    if name in FIRST:
+        call(conn, FIRST[name], arguments(FIRST[name], who))
+
+
 def call_as(conn: Database, who: Estate, name: str, **changes: Any) -> list[Any]:
     """As `who`, undone afterwards."""
     with acting(conn, "authenticated", who.claims):
-        if name in FIRST:
-            call(conn, FIRST[name], arguments(FIRST[name], who))
+        make_ready(conn, who, name)
         return call(conn, name, {**arguments(name, who), **changes})
 
 

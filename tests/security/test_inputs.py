@@ -93,6 +93,8 @@ PAGES = {
     "fn_get_gateway_cron_runs": "p_limit",
     "fn_cron_preview": "p_n",
     "fn_preview_schedule_ticks": "p_n",
+    "fn_get_slots": "p_limit",
+    "fn_schedules_due_between": "p_limit",
 }
 
 

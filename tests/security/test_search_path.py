@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.security.rpcs import CALLS, arguments, call, call_as
+from tests.security.rpcs import CALLS, arguments, call, call_as, make_ready
 from tests.support.database import Database
 from tests.support.setups import acting
 from tests.support.tenants import ALICE
@@ -61,6 +61,7 @@ def test_planted_operators_are_not_called(name: str, planted: Database) -> None:
     planted.execute("set local search_path = pg_catalog")
     values = arguments(name, ALICE)
     with acting(planted, "authenticated", ALICE.claims):
+        make_ready(planted, ALICE, name)
         planted.execute("set local search_path = mine, pg_catalog, public")
         call(planted, name, values)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cron.test_parse import HINTS, PARSE
 from tests.cron.vectors import refusal
-from tests.security.rpcs import CALLS, arguments, call
+from tests.security.rpcs import CALLS, arguments, call, make_ready
 from tests.support.database import Database
 from tests.support.setups import acting
 from tests.support.tenants import ALICE
@@ -73,6 +73,7 @@ def answers(conn: Database, name: str, settings: dict[str, str]) -> Any:
     with acting(conn, "authenticated", ALICE.claims):
         for setting, value in settings.items():
             conn.execute("select set_config(%s, %s, true)", [setting, value])
+        make_ready(conn, ALICE, name)
         return [instants(row) for row in call(conn, name, values)]
 
 

@@ -13,7 +13,7 @@ begin
       coalesce('"' || left(p_name, 60) || '"', 'NULL')
       using errcode = '22023', hint = 'It is the secret_name of a delivery.';
   elsif p_secret is not null and (
-    not starts_with(p_secret, 'whsec_') or lenses.fn_webhook_keys(p_secret) is null
+    p_secret !~ '^whsec_' or lenses.fn_webhook_keys(p_secret) is null
   ) then
     raise exception 'p_secret is not "whsec_" and the base64 of 24 to 64 bytes'
       using errcode = '22023', hint = 'Make one: printf whsec_; openssl rand -base64 32';

@@ -15,6 +15,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now timestamptz := now();
+  -- No further than instants go; an interval has no such end.
+  v_until timestamptz := v_now + case
+    when greatest(
+      abs(extract(year from p_horizon)), abs(extract(day from p_horizon) / 365),
+      abs(extract(hour from p_horizon) / 8760)) > 1000 then interval '1000 years'
+    else p_horizon end;
   v_schedule lenses.workflow_schedules;
   v_first timestamptz;
   v_largest bigint;
@@ -49,13 +55,13 @@ begin
     array(
       select row(p_schedule_id, t.slot, t.slot, false, null)::lenses.slot_candidate
       from (
-        select v_first as slot where v_first <= v_now + p_horizon
+        select v_first as slot where v_first <= v_until
         union all
         select n from lenses.fn_next_slots(
-          p_schedule_id, v_first, v_now + p_horizon, v_most - 1) as n
+          p_schedule_id, v_first, v_until, v_most - 1) as n
       ) as t
     ), v_now, 'preview') as d;
 end
 $$;
 
-comment on function lenses.fn_preview_schedule_ticks(uuid, integer, interval) is 'The next p_n slots (at most 200, and as many as have 16 MB of inputs) of a schedule within p_horizon from now: tick_at (UTC instant), decision (dispatch, skip, or defer, which waits), reason (ok, where a moved slot came from, or the guard''s), inputs. No rows for a paused or unknown schedule. Errors: 22023 for p_n or p_horizon not positive.';
+comment on function lenses.fn_preview_schedule_ticks(uuid, integer, interval) is 'The next p_n slots (at most 200, and as many as have 16 MB of inputs) of a schedule within p_horizon (at most 1,000 years) from now: tick_at (UTC instant), decision (dispatch, skip, or defer, which waits), reason (ok, where a moved slot came from, or the guard''s), inputs. No rows for a paused or unknown schedule. Errors: 22023 for p_n or p_horizon not positive.';

@@ -16,15 +16,16 @@ declare
   v_lenser_id constant uuid := lensers.fn_require_lenser();
   v_after constant timestamptz := p_from - interval '1 microsecond';
   v_last constant timestamptz := p_until - interval '1 microsecond';
+  v_limit constant integer := least(coalesce(p_limit, 200), 200);
 begin
   perform lenses.fn_check_instant(p_from, 'p_from');
   perform lenses.fn_check_instant(p_until, 'p_until');
   if (p_from < p_until and p_until - p_from <= interval '31 days') is not true then
     raise exception 'from % to % is no stretch of time that can be looked at', p_from, p_until
       using errcode = '22023', hint = 'Give p_until after p_from, 31 days at most.';
-  elsif p_limit < 1 or p_limit > 200 then
-    raise exception 'limit is "%"; it must be 1 to 200', p_limit
-      using errcode = '22023', hint = 'Ask for a shorter stretch of time.';
+  elsif p_limit < 1 then
+    raise exception 'limit is "%"; it must be 1 or more', p_limit
+      using errcode = '22023', hint = 'Give 1 to 200 slots of each.';
   elsif cardinality(p_schedule_ids) > 100 then
     raise exception '% schedules are too many at once', cardinality(p_schedule_ids)
       using errcode = '22023', hint = 'Give the ids of at most 100.';
@@ -33,7 +34,7 @@ begin
   select s.id, x.slot
   from lenses.workflow_schedules as s
   cross join lateral (
-    select n.slot from lenses.fn_next_slots(s.id, v_after, v_last, coalesce(p_limit, 200)) as n (slot)
+    select n.slot from lenses.fn_next_slots(s.id, v_after, v_last, v_limit) as n (slot)
     where s.run_at is null
     union all
     select s.run_at where s.run_at between p_from and v_last
@@ -43,7 +44,7 @@ begin
   select c.id, n.slot
   from agents.gateway_crons as c
   cross join lateral lenses.fn_cron_next(
-    c.cron_expr, c.timezone, v_after, coalesce(p_limit, 200)) as n (slot)
+    c.cron_expr, c.timezone, v_after, v_limit) as n (slot)
   where c.lenser_id = v_lenser_id and c.id = any(p_schedule_ids) and n.slot <= v_last;
 end;
 $$;

@@ -1,6 +1,6 @@
 -- For the owner: one of his schedules, or all. service_role: any, or everybody's.
 create or replace function public.fn_preview_days(
-  p_from date default current_date,
+  p_from date default (now() at time zone 'UTC')::date,
   p_days integer default 31,
   p_schedule_id uuid default null
 )
@@ -27,4 +27,4 @@ begin
 end
 $$;
 
-comment on function public.fn_preview_days(date, integer, uuid) is 'What becomes of the slots of p_days days (1 to 366) from p_from on, of one active schedule of the caller''s or of all (service_role: of any), as the preview judges them: a row a schedule, day of its own zone, decision (dispatch, skip, defer) and reason, with schedule (name, else description, else title), workflow, timezone, slots (how many), first_at and last_at (UTC instants) and wall_times (of at most six slots; else NULL). 22023: p_days or p_from out of range, more than 100000 slots; 42501: not the caller''s schedule.';
+comment on function public.fn_preview_days(date, integer, uuid) is 'What becomes of the slots of p_days days (1 to 366) from p_from on (today in UTC), of one active schedule of the caller''s or of all (service_role: of any), as the preview judges them: a row a schedule, day of its own zone, decision (dispatch, skip, defer) and reason, with schedule (name, else description, else title), workflow, timezone, slots (how many), first_at and last_at (UTC instants) and wall_times (of at most six slots; else NULL). 22023: p_days or p_from out of range, more than 100000 slots; 42501: not the caller''s schedule.';
