@@ -55,8 +55,8 @@ def test_the_days_of_all_schedules_are_the_same_whenever_asked(
     refused = lf("preview", "--from", f"{NEXT_YEAR}-03-02", "--days", "366")
     assert len(refused.rows) == 2 * 366
     lf("schedule", "create", workflow, "--cron", "* * * * *", *free)
-    assert "fewer days" in lf("preview", "--days", "366", code=1).err
-    assert "p_days 400" in lf("schedule", "preview", "--all", "--days", 400, code=1).err
+    assert "fewer days" in lf("preview", "--days", "366", code=2).err
+    assert "p_days 400" in lf("schedule", "preview", "--all", "--days", 400, code=2).err
     lf("schedule", "preview", code=2)
 
 
@@ -89,7 +89,7 @@ def test_load_is_a_line_an_hour_in_a_pipe_and_json(
     own = lf("--as", user, "schedule", "load").rows
     assert own == rows
     assert sum(int(row["slots"]) for row in lf("--as", other, "schedule", "load").rows) == 0
-    assert "zone" in lf("schedule", "load", "--tz", "Mars/Base", code=1).err
+    assert "zone" in lf("schedule", "load", "--tz", "Mars/Base", code=2).err
 
 
 def test_the_grid_shades_by_the_busiest_hour() -> None:
