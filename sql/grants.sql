@@ -11,7 +11,7 @@ begin
     select pg_catalog.format('revoke all on schema %I from %s cascade', n.nspname, w.grantee)
     from pg_catalog.pg_namespace as n
     cross join lateral (
-      select distinct case a.grantee when 0 then 'public' else pg_catalog.quote_ident(a.grantee::pg_catalog.regrole::text) end as grantee
+      select distinct case a.grantee when 0 then 'public' else a.grantee::pg_catalog.regrole::text end as grantee
       from pg_catalog.aclexplode(n.nspacl) as a where a.grantee <> n.nspowner
     ) as w
     where n.nspname = any(v_schemas)
@@ -22,7 +22,7 @@ begin
     )
     from pg_catalog.pg_class as c
     cross join lateral (
-      select distinct case a.grantee when 0 then 'public' else pg_catalog.quote_ident(a.grantee::pg_catalog.regrole::text) end as grantee
+      select distinct case a.grantee when 0 then 'public' else a.grantee::pg_catalog.regrole::text end as grantee
       from (
         select x.grantee from pg_catalog.aclexplode(c.relacl) as x
         union all
@@ -39,7 +39,7 @@ begin
     from pg_catalog.pg_proc as p
     join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
     cross join lateral (
-      select distinct case a.grantee when 0 then 'public' else pg_catalog.quote_ident(a.grantee::pg_catalog.regrole::text) end as grantee
+      select distinct case a.grantee when 0 then 'public' else a.grantee::pg_catalog.regrole::text end as grantee
       from pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))) as a
       where a.grantee <> p.proowner
     ) as w

@@ -24,10 +24,17 @@ CONFIG = 78  # exit code of what is not for this executor, as sysexits.h has it
 PRIVILEGED = """
 select r.rolname
 from pg_catalog.pg_roles as r
-where r.rolname in (current_user, session_user) and (r.rolsuper or exists (
+where r.rolname in (current_user, session_user) and exists (
   select from pg_catalog.pg_roles as o
-  where o.rolname in ('lf_sql_owner', 'lf_sql_engine', 'service_role')
-    and pg_catalog.pg_has_role(r.oid, o.oid, 'member')))
+  where pg_catalog.pg_has_role(r.oid, o.oid, 'member')
+    and (
+      o.rolsuper or o.rolbypassrls or o.rolcreaterole or o.rolcreatedb or o.rolreplication
+      or o.rolname in ('lf_sql_owner', 'lf_sql_engine', 'service_role', 'authenticated', 'anon')
+      or o.rolname like 'pg\\_%'  -- what the server gives away: all data, files, programs
+      or o.oid in (
+        select d.datdba from pg_catalog.pg_database as d
+        where d.datname = pg_catalog.current_database())
+    ))
 """
 
 

@@ -161,10 +161,10 @@ def script(bundle: Bundle, plan: Plan, *, with_jobs: bool = True) -> Iterator[st
     yield preflight.script()
     for step in steps(bundle, plan):
         yield part(step.label, step.sql)
+    if with_jobs:  # in the same transaction: where it was refused there is nothing to call
+        yield part("jobs", cron_extension.script(bundle))
     yield "\ncommit;\n"
-    if with_jobs:
-        yield part("jobs", f"begin;\n{db.PIN};\n{cron_extension.script(bundle)}\ncommit;")
-    else:
+    if not with_jobs:
         yield "\n-- the jobs are registered in pg_cron's database: lf-sql install --cron-dsn DSN\n"
 
 
@@ -181,8 +181,8 @@ def is_transient(error: psycopg.Error) -> bool:
 
 
 def _prepare(conn: Connection, bundle: Bundle, to_write: bool = True) -> Outcome:
+    facts = db.facts(conn)  # first: what comes after the question is not read
     preflight.check(conn)
-    facts = db.facts(conn)
     if to_write:
         check_rights(facts)
         preflight.check_roles(conn)

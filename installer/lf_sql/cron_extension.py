@@ -6,7 +6,7 @@ import hashlib
 
 import psycopg
 
-from lf_sql import db
+from lf_sql import db, preflight
 from lf_sql.bundle import Bundle
 from lf_sql.db import Connection
 from lf_sql.template import filled, literal
@@ -67,6 +67,7 @@ def lanes(conn: Connection) -> int:
     ).fetchone()
     if not (there and there["is_there"]):
         return 1
+    preflight.check(conn)  # behind the question what is there
     row = conn.execute(  # a database that is not upgraded yet has no such column
         "select (pg_catalog.to_jsonb(s) ->> 'dispatch_lanes')::integer as lanes "
         "from lenses.dispatch_settings as s"

@@ -36,6 +36,7 @@ class Connection(psycopg.Connection[dict[str, Any]]):
     """
 
     is_pinned = True
+    is_installed = False  # when it was asked, before any other statement, whose what is there is
 
     def execute(self, query: Any, params: Any = None, **more: Any) -> psycopg.Cursor[Any]:
         if self.is_pinned or not self._is_idle() or _WHOLE.match(_text(query)):
@@ -139,13 +140,17 @@ def connect(
     return conn
 
 
+# What a role or a database may have set, and what our SQL and the driver's reading rely on.
+_OPTIONS = f"-c search_path={PATH.replace(' ', '')} -c datestyle=ISO,YMD -c row_security=on"
+
+
 def _connected(
     dsn: str, given: Mapping[str, Any], extra: Mapping[str, Any], is_patient: bool
 ) -> Connection:
     """With our search_path among the options; without where a pooler takes no options."""
     own = given.get("options") or os.environ.get("PGOPTIONS") or ""
     first = "-c statement_timeout=0" if is_patient else ""
-    options = f"{first} {own} -c search_path={PATH.replace(' ', '')}".strip()
+    options = f"{first} {own} {_OPTIONS}".strip()
     has_service = "service" in given or "PGSERVICE" in os.environ
     if has_service and not own:  # its options are libpq's to read
         return _opened(dsn, extra)
@@ -163,20 +168,34 @@ def _opened(dsn: str, extra: Mapping[str, Any]) -> Connection:
     )
 
 
+_IS_INSTALLED = (
+    "select pg_catalog.count(*) = 2 as is_installed from pg_catalog.pg_namespace "
+    "where nspname in ('lf_sql', 'lenses')"
+)
+
+
 def _look_round(conn: Connection) -> None:
     """One round trip: is the path ours, and is what stands in our place? Raises Refusal."""
     batch = (
-        f"show search_path; begin isolation level read committed, read only; {PIN}; "
-        f"{preflight.query()}; commit"
+        f"show search_path; begin isolation level repeatable read, read only; {PIN}; "
+        f"{_IS_INSTALLED}; {preflight.query()}; commit"
     )
     cursor = conn.execute(batch.encode())
     answers = [cursor.fetchall()]
     while cursor.nextset():
         if cursor.description is not None:
             answers.append(cursor.fetchall())
-    path, strangers = answers
+    path, installed, strangers = answers
+    conn.is_installed = installed[0]["is_installed"]
     conn.is_pinned = path[0]["search_path"].replace(" ", "") == PATH.replace(" ", "")
     preflight.refuse_strangers(strangers)
+
+
+def ask_again(conn: Connection) -> None:
+    """For who has held a session for long: is lf-sql here still, and is what is here its own?"""
+    with conn.transaction():
+        require_installed(conn)
+        preflight.check(conn)
 
 
 @contextmanager
@@ -262,12 +281,12 @@ def _session_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> CannotCo
 
 
 def require_installed(conn: Connection) -> None:
-    """A clear line instead of `relation does not exist`."""
-    row = conn.execute(
-        "select pg_catalog.count(*) as n from pg_catalog.pg_namespace "
-        "where nspname in ('lf_sql', 'lenses')"
-    ).fetchone()
-    if not row or row["n"] < 2:
+    """A clear line instead of `relation does not exist`.
+
+    What was not there when the session asked whose it is may be anybody's that came since.
+    """
+    row = conn.execute(_IS_INSTALLED.encode()).fetchone()
+    if not conn.is_installed or not row or not row["is_installed"]:
         raise LfSqlError("lf-sql is not installed in this database", "lf-sql install")
 
 

@@ -127,7 +127,9 @@ class Demo:
         started = time.monotonic()
         ticks = 0
         for now in minutes(self.day):
-            self.conn.execute("select lenses.fn_dispatch_scheduled_workflows(%s)", [now])
+            self.conn.execute(
+                "select lenses.fn_dispatch_scheduled_workflows(%s::timestamptz)", [now]
+            )
             ticks += 1
             step()
         return ticks, time.monotonic() - started

@@ -47,13 +47,14 @@ def supabase(bundle: Bundle, folder: Path) -> Path:
 
 
 def supabase_script(bundle: Bundle) -> Iterator[str]:
-    """For one session, which is left as it was."""
+    """One transaction: where it is refused nothing of it is run, whoever ignores errors."""
     yield banner(bundle, "lf-sql export --supabase DIR")
     yield "-- Safe to run again: what the ledger knows is passed over, all else is replayed.\n\n"
-    yield "".join(f"set {name} = {value};\n" for name, value in SETTINGS.items())
+    yield "begin;\n"
+    yield "".join(f"set local {name} = {value};\n" for name, value in SETTINGS.items())
     yield from body(bundle)
     yield part("jobs", cron_extension.script(bundle))
-    yield "\n" + "".join(f"reset {name};\n" for name in reversed(SETTINGS))
+    yield "\ncommit;\n"
 
 
 def banner(bundle: Bundle, command: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 
 from lf_sql import bundle as bundles
-from lf_sql import cron_extension, cron_troubles, db, roles
+from lf_sql import cron_extension, cron_troubles, db, preflight, roles
 from lf_sql.bundle import Bundle, Job
 from lf_sql.compare import Finding
 from lf_sql.cron_extension import suffixed
@@ -115,6 +115,7 @@ class Cron:
         name = suffixed(job.name, self.database)
         if job.place != "elsewhere":
             return Wanted(job.name, name, job.schedule, job.command, self.database)
+        preflight.check(self.ours)  # behind the question what is there
         row = self.ours.execute(
             "select s.ticks_retention::text as retention from lenses.dispatch_settings as s"
         ).fetchone()
@@ -274,6 +275,20 @@ def register(conn: Connection, bundle: Bundle, cron: Connection | None = None) -
         driver.troubles.append(cron_troubles.not_taken(db.describe(error)[0], user, elsewhere))
         return driver
     return _inspect(place)
+
+
+def beyond_reach(conn: Connection, bundle: Bundle) -> list[str]:
+    """Where jobs of this database may be left when nobody names pg_cron's database."""
+    server = Cron(conn, bundle, None).server
+    home, database = server["cron_database"], server["database_name"]
+    if server["is_created"] or home in (None, database):
+        return []
+    log = suffixed("purge-lf-sql-job-log", database)
+    return [
+        f"pg_cron lives in database {home}: jobs of this one that are registered there stay, and "  # noqa: S608
+        f"fail; there: select cron.unschedule(jobid) from cron.job where jobname = {literal(log)} "
+        f"or database = {literal(database)} and command like '%call lenses.sp\\_%'"
+    ]
 
 
 def unregister(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> list[str]:

@@ -92,11 +92,13 @@ class Lane:
             return
         goes_on = True
         while goes_on and not self._stop.is_set():
-            row = conn.execute("select lenses.fn_tick_step(%s) as goes_on", [tick]).fetchone()
+            row = conn.execute(
+                "select lenses.fn_tick_step(%s::bigint) as goes_on", [tick]
+            ).fetchone()
             goes_on = bool(row and row["goes_on"])
         conn.execute(
             "select pg_catalog.set_config('synchronous_commit', 'off', true), "
-            "lenses.fn_tick_end(%s)",
+            "lenses.fn_tick_end(%s::bigint)",
             [tick],
         )
 

@@ -21,6 +21,8 @@ from lf_sql.wake import Wake
 
 T = TypeVar("T")
 
+# What was ours is not there: a new session asks whose it is before it calls what may come next.
+GONE = {"3F000", "42P01", "42883"}
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0  # seconds
 START = "start"
 
@@ -145,6 +147,15 @@ class Link:
         self._lock = threading.Lock()
         self._conn: Connection | None = None
 
+    def _session(self) -> Connection:
+        conn = self._make()
+        try:
+            db.require_installed(conn)
+        except BaseException:
+            conn.close()
+            raise
+        return conn
+
     def run(self, work: Callable[[Connection], T], who: str | None = None) -> T:
         """Do `work`, once; a session that is of no use after an error is given up.
 
@@ -153,7 +164,7 @@ class Link:
         with self._lock:
             try:
                 if self._conn is None:
-                    self._conn = self._make()
+                    self._conn = self._session()
                 result = work(self._conn)
             except (psycopg.Error, LfSqlError) as error:
                 self._failed(error, who)
@@ -181,7 +192,8 @@ class Link:
                 self._failed(error, None)
 
     def _failed(self, error: Exception, who: str | None) -> None:
-        if self._conn is not None and (self._conn.broken or ends_session(error)):
+        is_gone = isinstance(error, psycopg.Error) and error.sqlstate in GONE
+        if self._conn is not None and (self._conn.broken or ends_session(error) or is_gone):
             self._conn.close()
             self._conn = None
         if kind_of(error) == "server":

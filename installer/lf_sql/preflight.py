@@ -17,6 +17,19 @@ from lf_sql.errors import Refusal
 OWNER_VARIABLE = "LF_SQL_OWNER"  # a role that stands for the owner roles and is trusted
 
 
+MEMBERS = """
+select m.rolname as name, pg_catalog.string_agg(g.rolname, ', ' order by g.rolname) as owners
+from pg_catalog.pg_roles as g
+join pg_catalog.pg_roles as m on pg_catalog.pg_has_role(m.oid, g.oid, 'member')
+where g.rolname in ('lf_sql_owner', 'lf_sql_engine')
+  and m.rolname not in ('lf_sql_owner', 'lf_sql_engine')
+  and not m.rolsuper
+  and (select r.rolsuper from pg_catalog.pg_roles as r where r.rolname = session_user)
+group by m.rolname
+order by m.rolname
+"""
+
+
 @cache
 def query() -> str:
     """sql/queries/strangers.sql, which finds what is there and is not ours."""
@@ -68,6 +81,16 @@ def findings(conn: psycopg.Connection[dict[str, Any]]) -> list[Finding]:
         Finding(row["kind"], row["identity"], f"{row['problem']}: {row['remedy']}")
         for row in isolation(conn)
         if row["kind"] != "membership" or row["role_name"] not in installers
+    ]
+
+
+def owners_members(conn: psycopg.Connection[dict[str, Any]]) -> list[str]:
+    """For a superuser: who else writes the code that runs as him, a line each."""
+    rows = conn.execute(MEMBERS.encode()).fetchall()
+    return [
+        f"role {row['name']} may act as {row['owners']} and is no superuser: what it makes of "
+        "lf-sql's functions and triggers runs as whoever uses them, superusers included"
+        for row in rows
     ]
 
 

@@ -10,7 +10,7 @@ from lf_sql import bundle
 def literal(value: str) -> str:
     """A text as SQL, whatever standard_conforming_strings says."""
     tag = "v"
-    while f"${tag}$" in value:
+    while f"${tag}$" in f"{value}${tag}":  # the value's own end counts too
         tag += "v"
     return f"${tag}${value}${tag}$"
 

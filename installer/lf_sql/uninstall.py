@@ -28,6 +28,7 @@ class Removed:
     functions: int = 0
     roles: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def uninstall(
@@ -50,6 +51,8 @@ def uninstall(
         )
     _refuse_dependents(conn)
     removed = Removed(jobs=jobs.unregister(conn, bundle, cron))
+    if cron is None:
+        removed.warnings += jobs.beyond_reach(conn, bundle)
     let_tick_end(conn, wait, say)
     waiting = apply.Waiting(conn, time.monotonic() + wait, say)
     while True:
@@ -62,6 +65,7 @@ def uninstall(
                 removed.functions = _drop(conn)
                 cron_extension.drop(conn)
                 removed.roles, removed.kept = _drop_roles(conn)
+            removed.warnings += _sessions(conn)
             return removed
         except (locks.Busy, psycopg.Error) as error:
             waiting.endure(error)
@@ -107,6 +111,23 @@ def let_tick_end(conn: Connection, wait: float, say: Callable[[str], None]) -> N
 def _ask(conn: Connection, query: str) -> list[dict[str, Any]]:
     with db.steady_transaction(conn):
         return conn.execute(query.encode()).fetchall()
+
+
+def _sessions(conn: Connection) -> list[str]:
+    """What still runs for this database, and is to be stopped."""
+    rows = _ask(
+        conn,
+        "select a.pid, a.application_name as name, a.usename as role "
+        "from pg_catalog.pg_stat_activity as a "
+        "where a.datname = pg_catalog.current_database() and a.application_name in "
+        "('lf-sql worker', 'lf-sql worker lane', 'lf-sql runs work', 'lf-sql console') "
+        "order by a.pid",
+    )
+    return [
+        f"{row['name']} (server process {row['pid']}, role {row['role']}) is connected still: "
+        "stop it"
+        for row in rows
+    ]
 
 
 def _drop(conn: Connection) -> int:

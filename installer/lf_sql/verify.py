@@ -43,8 +43,9 @@ def verify(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> 
         findings += _invariants(conn)
         findings += _misplaced(conn)
         findings += preflight.findings(conn)
+        members = preflight.owners_members(conn)
     notes = [trouble.problem for trouble in driver.troubles]
-    return Report(plan, driver, findings, roles.weaker(plan.role_map), notes)
+    return Report(plan, driver, findings, [*roles.weaker(plan.role_map), *members], notes)
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def _misplaced(conn: Connection) -> list[Finding]:
     ).fetchone()
     if not there:
         return []
-    rows = conn.execute("select * from lenses.fn_misplaced_schedules(null)").fetchall()
+    rows = conn.execute("select * from lenses.fn_misplaced_schedules(null::uuid)").fetchall()
     mend = "; lf-sql schedule recompute --all mends it"
     return [
         Finding(row["resource"], str(row["id"]), f"{row['label']}: {row['detail']}{mend}")

@@ -79,6 +79,7 @@ class Worker:
         self._leaderless = 0  # looks at the lock in a row that found no worker that leads
         self._squatter: str | None = None  # the role that holds it then
         self._is_frozen = False
+        self._schema: int | None = None  # the oid of lenses when it was last asked whose it is
         self._beat_at = 0.0
         self._failures = 0
         self._outage = Outage(say)
@@ -97,8 +98,8 @@ class Worker:
                     conn = first_connection(self._connect, self._outage, self._stop, PATIENCE)
                     is_met = True
                 with conn:
+                    db.require_installed(conn)
                     if not is_known:
-                        db.require_installed(conn)
                         refuse_pooler(self._connect)
                         is_known = True
                     self._serve(conn)
@@ -136,6 +137,7 @@ class Worker:
                     if conn.closed or conn.broken or ends_session(error):
                         raise  # the session is of no use; the lock goes with it
                     self._endure(error)
+                    self._schema = None
                 else:
                     self._served()
                     self._stop.wait(wake)
@@ -145,9 +147,20 @@ class Worker:
 
     def _act(self, conn: Connection, pid: int) -> float:
         """A tick, or a look at who leads; the seconds until the next."""
+        self._ask_whose(conn)
         if not self._has_lock and not self._try_to_lead(conn):
             return STANDBY_POLL
         return self._tick_and_ask(conn, pid)
+
+    def _ask_whose(self, conn: Connection) -> None:
+        """After any error, and where the schema is another one: somebody else's is not called."""
+        row = conn.execute(
+            "select n.oid from pg_catalog.pg_namespace as n where n.nspname = 'lenses'"
+        ).fetchone()
+        found = row["oid"] if row else None
+        if found is None or found != self._schema:
+            db.ask_again(conn)
+            self._schema = found
 
     def _try_to_lead(self, conn: Connection) -> bool:
         """Whether to tick: with the lock, or while who holds it is no worker that leads."""
@@ -198,7 +211,7 @@ class Worker:
         """One tick; the seconds until the next."""
         self._tick(conn)
         row = conn.execute(
-            "select pg_catalog.pg_backend_pid() as pid, lenses.fn_next_wake(%s) as wake",
+            "select pg_catalog.pg_backend_pid() as pid, lenses.fn_next_wake(%s::integer) as wake",
             [self.settings.lookahead_ms],
         ).fetchone()
         assert row is not None
@@ -243,14 +256,14 @@ class Worker:
                 self._beat_in_time(conn)
             conn.execute(
                 "select pg_catalog.set_config('synchronous_commit', 'off', true), "
-                "lenses.fn_tick_end(%s)",
+                "lenses.fn_tick_end(%s::bigint)",
                 [tick],
             )
         self._beat_in_time(conn)
 
     @staticmethod
     def _step(conn: Connection, tick: int) -> bool:
-        row = conn.execute("select lenses.fn_tick_step(%s) as goes_on", [tick]).fetchone()
+        row = conn.execute("select lenses.fn_tick_step(%s::bigint) as goes_on", [tick]).fetchone()
         return bool(row and row["goes_on"])
 
     def _beat_in_time(self, conn: Connection) -> None:
@@ -275,7 +288,7 @@ class Worker:
         self._purge.stop()
         self._lanes.leave()
         try:
-            conn.execute("select lenses.fn_remove_worker(%s)", [self.id])
+            conn.execute("select lenses.fn_remove_worker(%s::text)", [self.id])
         except psycopg.Error as error:  # its heartbeat grows old instead
             self._say(f"no goodbye: {words(error)}")
         self._say("stopped")

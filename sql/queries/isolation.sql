@@ -1,14 +1,16 @@
 -- What undoes the isolation of tenants from outside our schemas: attributes and members of roles, default privileges,
 -- settings of roles and of the database, event triggers. A row each, from the system catalogues alone, with the statement
 -- that mends it. is_fatal: nothing is installed beside it. role_name: who gains by it, where it is one role.
--- Members of the owner roles may be superusers, roles that may make roles (who could join them anyway), and the role
--- that is connected.
+-- Members of the owner roles may be superusers, before PostgreSQL 16 roles that may make roles (who could join them
+-- anyway), and the role that is connected.
 with roles as (
   select
     r.oid,
     r.rolname::text as name,
     r.rolname in ('lf_sql_owner', 'lf_sql_engine') as is_owner,
-    r.rolsuper or r.rolcreaterole or r.rolname = current_user as is_trusted,
+    r.rolsuper
+    or r.rolcreaterole and pg_catalog.current_setting('server_version_num')::integer < 160000
+    or r.rolname = current_user as is_trusted,
     pg_catalog.array_remove(array[
       case when r.rolsuper then 'superuser' end,
       case when r.rolbypassrls and r.rolname <> 'service_role' then 'bypassrls' end,
@@ -141,6 +143,7 @@ select
   pg_catalog.format(
     'alter %s reset %s',
     case
+      when s.role_name = '' and s.setdatabase = 0 then 'role all'
       when s.role_name = '' then pg_catalog.format('database %I', pg_catalog.current_database())
       when s.setdatabase = 0 then pg_catalog.format('role %I', s.role_name)
       else pg_catalog.format('role %I in database %I', s.role_name, pg_catalog.current_database())
@@ -154,6 +157,11 @@ where
   pg_catalog.lower(s.name) = 'search_path' and s.value ~ '[^", ]+.*,[ "]*pg_catalog'
   or pg_catalog.lower(s.name) = 'session_replication_role' and s.value <> 'origin'
   or pg_catalog.lower(s.name) = 'row_security' and s.role_name in ('lf_sql_owner', 'lf_sql_engine')
+  -- Of everybody: queries that row security applies to are then errors, each tick of pg_cron's among them.
+  or pg_catalog.lower(s.name) = 'row_security' and s.role_name = ''
+  and pg_catalog.lower(s.value) not in ('on', 'true', 'yes', '1')
+  -- Whoever is not the role that he logged in as acts for somebody else, and code of that role may be him again.
+  or pg_catalog.lower(s.name) = 'role' and s.role_name = ''
   or s.name ~* '^request[.]jwt'
 
 union all

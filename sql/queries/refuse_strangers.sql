@@ -5,6 +5,16 @@ do $strangers$
 declare
   v_found record;
 begin
+  -- A name made and dropped is nobody else's to make until this transaction ends: what is not there now does not come
+  -- between this question and the use of its answer.
+  for v_found in
+    select w.name
+    from unnest(array['lf_sql', 'lensers', 'lenses', 'agents', 'automation']) as w (name)
+    where to_regnamespace(w.name) is null
+  loop
+    execute format('create schema %I', v_found.name);
+    execute format('drop schema %I', v_found.name);
+  end loop;
   for v_found in
 @strangers@
   loop

@@ -1,13 +1,30 @@
 -- What stands where ours belongs and is not ours: a row each, from the system catalogues alone, so that nobody's code
 -- runs. Asked before anything of ours is read or called, under a pinned search_path. Trusted as owners: lf_sql_owner and
--- lf_sql_engine, superusers, the role that is connected, and, for a role without any power, the database's owner.
+-- lf_sql_engine, superusers, the role that logged in, and who may become it. The role that it acts as (somebody else
+-- may have said which: `alter database ... set role`) and the database's owner only where they gain nothing: whoever's
+-- code runs here can be the role that logged in, by `reset role`.
 -- @names@: our functions in public.
 with me as (
   select
-    r.oid,
-    r.rolsuper or r.rolcreaterole or r.rolbypassrls or r.rolreplication as has_power
+    a.oid as acts_as,
+    l.oid as logged_in,
+    case when pg_catalog.current_setting('server_version_num')::integer < 160000 then 'member' else 'set' end as becomes
+  from pg_catalog.pg_roles as a
+  cross join pg_catalog.pg_roles as l
+  where a.rolname = current_user and l.rolname = session_user
+),
+
+-- The powers to be had in this session.
+powers as (
+  select r.oid
   from pg_catalog.pg_roles as r
-  where r.rolname = current_user
+  cross join me as m
+  where (
+    r.rolsuper or r.rolcreaterole or r.rolbypassrls or r.rolreplication
+    or r.rolname in ('lf_sql_owner', 'lf_sql_engine', 'service_role', 'authenticated')
+    or r.rolname like 'pg\_%' and r.rolname <> 'pg_database_owner'
+  )
+  and (pg_catalog.pg_has_role(m.logged_in, r.oid, 'member') or pg_catalog.pg_has_role(m.acts_as, r.oid, 'member'))
 ),
 
 strangers as (
@@ -18,13 +35,19 @@ strangers as (
   cross join me as m
   where not r.rolsuper
     and r.oid <> 10
-    and r.oid <> m.oid
+    and r.oid <> m.logged_in
     and r.rolname not in ('lf_sql_owner', 'lf_sql_engine')
+    and case
+      when r.oid in (select a.member from pg_catalog.pg_auth_members as a)
+        then not pg_catalog.pg_has_role(r.oid, m.logged_in, m.becomes)
+      else true
+    end
     and (
-      m.has_power or not exists (
+      r.oid <> m.acts_as and not exists (
         select 1 from pg_catalog.pg_database as d
         where d.datname = pg_catalog.current_database() and d.datdba = r.oid
       )
+      or exists (select 1 from powers as p where not pg_catalog.pg_has_role(r.oid, p.oid, m.becomes))
     )
 ),
 
@@ -55,11 +78,25 @@ select
   w.remedy
 from (
   select
-    1 as rank,
-    'schema ' || r.nspname as what,
-    'belongs to ' || s.rolname as why,
+    0 as rank,
+    'setting role of the database' as what,
+    'makes of you ' || s.rolname as why,
     s.rolname::text as owner,
-    pg_catalog.format('drop schema %I cascade', r.nspname) as remedy
+    pg_catalog.format('alter database %I reset role', d.datname) as remedy
+  from me as m
+  inner join strangers as s on m.acts_as = s.oid
+  inner join pg_catalog.pg_database as d on d.datname = pg_catalog.current_database()
+  inner join pg_catalog.pg_db_role_setting as c on d.oid = c.setdatabase and c.setrole = 0
+  where exists (select 1 from pg_catalog.unnest(c.setconfig) as g (setting) where g.setting like 'role=%')
+
+  union all
+
+  select
+    1,
+    'schema ' || r.nspname,
+    'belongs to ' || s.rolname,
+    s.rolname::text,
+    pg_catalog.format('drop schema %I cascade', r.nspname)
   from our_schemas as r
   inner join strangers as s on r.nspowner = s.oid
 
@@ -120,6 +157,24 @@ from (
 
   union all
 
+  -- f('x') is a cast where a type of that name exists and no function takes just that.
+  select
+    5,
+    'type ' || t.oid::pg_catalog.regtype::text,
+    'belongs to ' || s.rolname,
+    s.rolname::text,
+    pg_catalog.format('drop %s %s', coalesce(k.word, 'type'), t.oid::pg_catalog.regtype)
+  from pg_catalog.pg_type as t
+  inner join pg_catalog.pg_namespace as n on t.typnamespace = n.oid
+  inner join strangers as s on t.typowner = s.oid
+  left join pg_catalog.pg_class as c on t.typrelid = c.oid
+  left join (
+    values ('r', 'table'), ('p', 'table'), ('v', 'view'), ('m', 'materialized view'), ('f', 'foreign table')
+  ) as k (relkind, word) on c.relkind::text = k.relkind
+  where n.nspname = 'public' and t.typname = any(@names@::name[])
+
+  union all
+
   select
     6,
     pg_catalog.format('trigger %s on %s', g.tgname, c.name),
@@ -142,5 +197,20 @@ from (
   from pg_catalog.pg_rewrite as u
   inner join relations as c on u.ev_class = c.oid
   where u.rulename <> '_RETURN'
+
+  union all
+
+  -- What it does on delete or update is done as whoever deletes, triggers of the stranger's table included.
+  select
+    8,
+    pg_catalog.format('foreign key %s on %s', f.conname, f.conrelid::pg_catalog.regclass),
+    pg_catalog.format('is of %s and refers to %s', s.rolname, c.name),
+    s.rolname::text,
+    pg_catalog.format('alter table %s drop constraint %I', f.conrelid::pg_catalog.regclass, f.conname)
+  from pg_catalog.pg_constraint as f
+  inner join relations as c on f.confrelid = c.oid
+  inner join pg_catalog.pg_class as t on f.conrelid = t.oid
+  inner join strangers as s on t.relowner = s.oid
+  where f.contype = 'f'
 ) as w
 order by w.rank, w.what;

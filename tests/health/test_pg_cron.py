@@ -15,6 +15,8 @@ from tests.support.database import Database, connect, wait_until
 from tests.support.server import TestServer
 from tests.support.servers import standby_of, without_pg_cron
 
+TICK = next(job.command for job in bundle.load().jobs if job.name == "dispatch-scheduled-workflows")
+
 pytestmark = pytest.mark.pg_cron
 
 Ask = Callable[[str], Callable[..., object]]
@@ -136,8 +138,7 @@ def test_job_of_a_role_that_is_gone(
     cron.execute("create role leaver login superuser")
     with cron.another("leaver") as leaver:
         leaver.execute(
-            "select cron.schedule('dispatch-scheduled-workflows', '* * * * *', "
-            "'call lenses.sp_dispatch_tick()')"
+            "select cron.schedule('dispatch-scheduled-workflows', '* * * * *', %s)", [TICK]
         )
     cron.execute("drop role leaver")
     found = line(1)
@@ -153,8 +154,7 @@ def test_job_of_a_role_that_may_not_tick(
     cron.execute("create role clerk login; grant usage on schema cron to clerk")
     with cron.another("clerk") as clerk:
         clerk.execute(
-            "select cron.schedule('dispatch-scheduled-workflows', '* * * * *', "
-            "'call lenses.sp_dispatch_tick()')"
+            "select cron.schedule('dispatch-scheduled-workflows', '* * * * *', %s)", [TICK]
         )
     found = line(1)
     assert found["label"] == "not permitted"

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from lf_sql import bundle
 from tests.support.database import Database, Tenant, as_user
 from tests.support.work import make_schedule, make_workflow, unguarded
+
+TICK = next(job.command for job in bundle.load().jobs if job.name == "dispatch-scheduled-workflows")
 
 HOLLOW = re.compile(
     r"  |(?<!\w)\(\s*[:,;)]|[\s,;:]\)|^\s|\s$|[:,]\s*$|\s[,;:](?:\s|$)|NULL|None|\bnull\b|''|\"\"|"
@@ -75,7 +78,7 @@ FACTS = {
     "job": {
         "jobid": 1,
         "schedule": "* * * * *",
-        "command": "call lenses.sp_dispatch_tick()",
+        "command": TICK,
         "database": "app",
         "username": "postgres",
         "active": True,

@@ -76,6 +76,10 @@ ISOLATION = {
         "alter role service_role set search_path = public, pg_catalog",
         "setting search_path of service_role: is public, pg_catalog: alter role service_role reset search_path",
     ),
+    "whom a session acts as": (
+        "alter role all set role = 'none'",
+        "setting role of the database: is none: alter role all reset role",
+    ),
     "silent triggers": (
         "alter role service_role set session_replication_role = replica",
         "setting session_replication_role of service_role: is replica: "
@@ -150,6 +154,14 @@ def test_nothing_is_installed_beside_it(
     script = "".join(export.supabase_script(bundle.load()))
     with pytest.raises(psycopg.errors.InsufficientPrivilege, match=what):
         empty_db.execute(script)
+
+
+def test_a_superuser_is_told_who_writes_what_he_runs(roles_as_before: Database) -> None:
+    db = roles_as_before
+    db.execute("create role lf_test_between createrole; grant lf_sql_owner to lf_test_between")
+    told = "role lf_test_between may act as lf_sql_owner and is no superuser"
+    assert told in lf_sql("verify", dsn=db.dsn).stdout
+    db.execute("drop role lf_test_between")
 
 
 def test_a_stranger_in_an_owner_role_before_us(

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from lf_sql import embedded
+from lf_sql import bundle, embedded
 from tests.support.cli import lf_sql, refused, succeeded
 from tests.support.database import Database, connect
 from tests.support.server import TestServer, build, preload
 
 pytestmark = pytest.mark.pg_cron
+
+TICK = next(job.command for job in bundle.load().jobs if job.name == "dispatch-scheduled-workflows")
 
 CRON = {
     "shared_preload_libraries": "pg_cron",
@@ -53,7 +55,7 @@ GOOD = [
     (
         "dispatch-scheduled-workflows",
         "* * * * *",
-        "call lenses.sp_dispatch_tick()",
+        TICK,
         "lf",
         "postgres",
         True,
@@ -203,7 +205,8 @@ def test_status_tells(lf: Database) -> None:
 
 
 LANE_JOBS = (
-    "select jobname, command from cron.job where jobname like 'dispatch%' and active order by jobid"
+    "select jobname, substring(command from 'call [^;]*') as command from cron.job "
+    "where jobname like 'dispatch%' and active order by jobid"
 )
 
 

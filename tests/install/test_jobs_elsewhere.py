@@ -139,6 +139,22 @@ def test_two_databases_do_not_meet(hosted: TestServer, cron: Database) -> None:
         cron.execute("drop database second with (force)")
 
 
+def test_uninstall_without_a_way_to_the_jobs_says_that_they_stay(
+    hosted: TestServer, cron: Database
+) -> None:
+    cron.execute("create database third")
+    try:
+        dsn = hosted.dsn("third")
+        succeeded(lf_sql("install", "--cron-dsn", hosted.dsn(), dsn=dsn))
+        run = lf_sql("uninstall", "--yes", dsn=dsn)
+        assert "pg_cron lives in database postgres" in run.stderr
+        assert "purge-lf-sql-job-log-third" in run.stderr
+        succeeded(run)
+        assert cron.value("select count(*) from cron.job where database = 'third'") == 2
+    finally:
+        cron.execute("drop database third with (force)")
+
+
 def test_a_job_made_by_hand_is_taken_over(hosted: TestServer, cron: Database) -> None:
     cron.execute(
         "select cron.schedule_in_database('dispatch-scheduled-workflows', '* * * * *', "

@@ -191,7 +191,7 @@ def test_the_worker_and_the_executor(bent: Database) -> None:
 
 
 JOBS = {f"{job.name} {job.place}".strip(): job.command for job in bundle.load().jobs}
-PROCEDURES = [command for command in JOBS.values() if command.startswith("call ")]
+PROCEDURES = [command for command in JOBS.values() if "call lenses.sp_" in command]
 
 
 @pytest.mark.parametrize("command", PROCEDURES)
@@ -205,11 +205,15 @@ def test_what_the_jobs_call(command: str, bent: Database) -> None:
 
 
 def test_jobs_call_a_procedure_or_pin_the_path() -> None:
-    """A CALL that commits shares its command with no other statement; anything else begins with the path."""
+    """The path comes first; a CALL that commits shares its command with no other statement."""
+    block = (
+        r"do (\$\w+\$)\nbegin\n"
+        r"  perform pg_catalog\.set_config\('search_path', 'pg_catalog, pg_temp', true\);\n.*\nend\n\1"
+    )
     for name, command in JOBS.items():
-        assert re.fullmatch(r"call lenses\.sp_\w+\(\)", command) or command.startswith(
-            "set search_path = pg_catalog, pg_temp;"
-        ), name
+        is_block = re.fullmatch(block, command, re.DOTALL)
+        assert is_block or command.startswith("set search_path = pg_catalog, pg_temp;"), name
+        assert is_block or "lenses." not in command.replace("call lenses.sp", ""), name
 
 
 OLD = "create procedure lenses.sp_planted() language plpgsql as $$ begin if now() >= 'epoch' then commit; end if; end $$"
@@ -251,6 +255,21 @@ def test_options_of_the_user_stay(db: Database) -> None:
         assert conn.execute("show search_path").fetchall() == [
             {"search_path": "pg_catalog,pg_temp"}
         ]
+
+
+def test_settings_of_the_database_that_break_reading(db: Database) -> None:
+    """Commands pin them; pg_cron's jobs cannot, and so verify names the one that stops them."""
+    db.execute(
+        f"alter database \"{db.dbname}\" set datestyle = 'SQL, DMY'; "
+        f'alter database "{db.dbname}" set row_security = off'
+    )
+    succeeded(lf_sql("status", dsn=db.dsn))
+    succeeded(lf_sql("schedule", "list", dsn=db.dsn))
+    said = lf_sql("verify", dsn=db.dsn).stdout
+    assert "row_security of the database\tis off" in said
+    with product_db.connect(db.dsn) as conn:
+        assert conn.execute("show datestyle").fetchall() == [{"DateStyle": "ISO, YMD"}]
+        assert conn.execute("show row_security").fetchall() == [{"row_security": "on"}]
 
 
 def test_there_is_one_way_to_connect() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lf_sql import actions
 from tests.support.cli import Run, lf_sql
 from tests.support.cli import process as whole
 from tests.support.database import Database, Tenant
@@ -143,6 +144,29 @@ def test_never_as_one_who_may_do_everything(place: Place) -> None:
     said = lf_sql("runs", "work", "--once", "--sql", place.sql, dsn=place.db.dsn)
     assert said.returncode == 1 and "may do more than a tenant's SQL should" in said.stderr
     place.db.execute(f"revoke lf_sql_owner from {place.role}")
+
+
+POWERS = {
+    "grant authenticated to {role}": "revoke authenticated from {role}",
+    "grant anon to {role}": "revoke anon from {role}",
+    "grant pg_read_all_data to {role}": "revoke pg_read_all_data from {role}",
+    "create role {role}_2; grant pg_execute_server_program to {role}_2; grant {role}_2 to {role}": "drop role {role}_2",
+    "create role {role}_3 bypassrls; grant {role}_3 to {role}": "drop role {role}_3",
+    "alter database {database} owner to {role}": "alter database {database} owner to postgres",
+    **{f"alter role {{role}} {word}": f"alter role {{role}} no{word}" for word in
+       ("createrole", "createdb", "bypassrls", "replication")},
+}  # fmt: skip
+
+
+def test_nor_as_one_with_any_of_the_powers(place: Place) -> None:
+    names = {"role": place.role, "database": place.db.dbname}
+    actions.connect(place.sql).close()
+    for give, take in POWERS.items():
+        place.db.execute(give.format(**names))
+        with pytest.raises(actions.Unfit, match="may do more"):
+            actions.connect(place.sql)
+        place.db.execute(take.format(**names))
+    actions.connect(place.sql).close()
 
 
 def test_a_shell_does_not_see_the_connection_of_the_sql(place: Place) -> None:

@@ -87,7 +87,7 @@ def perform(conn: Connection, plan: Plan, project: str | None) -> None:
     ids = dict(plan.ids)
     for change in plan.of("schedule", "remove"):
         row = change.row or {}
-        conn.execute("select public.fn_delete_workflow_schedule(%s)", [row["id"]])
+        conn.execute("select public.fn_delete_workflow_schedule(%s::uuid)", [row["id"]])
     for change in plan.of("calendar", "add", "change"):
         wanted = {**change.wanted, "rules": json.dumps(_known(change.wanted["rules"], ids))}
         wanted["id"] = change.row["id"] if change.row else None
@@ -138,7 +138,7 @@ def _remove_unused(conn: Connection, plan: Plan) -> None:
         elif change.kind == "workflow":
             conn.execute("select public.fn_set_workflow_status(%s, 'deleted')", [row["id"]])
         else:
-            conn.execute("select public.fn_delete_schedule_calendar(%s)", [row["id"]])
+            conn.execute("select public.fn_delete_schedule_calendar(%s::uuid)", [row["id"]])
 
 
 def _send(

@@ -13,7 +13,7 @@ from lf_sql.cli.session import installed, one
 def command(reason: str) -> None:
     """Stop all dispatching at once, for every tenant, and say why; runs under way go on."""
     with installed() as conn:
-        one(conn, "select lenses.fn_freeze_dispatch(%s) as done", [reason])
+        one(conn, "select lenses.fn_freeze_dispatch(%s::text) as done", [reason])
         row = one(
             conn,
             "select d.is_frozen, d.frozen_reason, d.frozen_at from lenses.dispatch_settings as d",

@@ -95,7 +95,7 @@ def delete(gateway: str, yes: bool) -> None:
     """Delete a gateway with its crons and their runs."""
     ask(f"Delete gateway {gateway} with its crons and their runs?", yes)
     with as_owner_of("gateway", gateway) as (conn, found):
-        conn.execute("select public.fn_delete_gateway(%s)", [found.id])
+        conn.execute("select public.fn_delete_gateway(%s::uuid)", [found.id])
     _gone(found.id, "deleted")
 
 
@@ -119,7 +119,7 @@ def list_crons(gateway: str) -> None:
     """The crons of a gateway."""
     with as_owner_of("gateway", gateway) as (conn, found):
         rows = conn.execute(
-            "select c.* from public.fn_gateway_cron_list(%s) as c", [found.id]
+            "select c.* from public.fn_gateway_cron_list(%s::uuid) as c", [found.id]
         ).fetchall()
     emit(rows, CRON_COLUMNS, empty=f"no crons: lf-sql gateway cron add {gateway} OPERATION EXPR")
 
@@ -188,7 +188,7 @@ def run_now(cron: str, payload: str | None) -> None:
 def remove(cron: str) -> None:
     """Remove a cron; its runs stay."""
     with as_owner_of("cron", cron) as (conn, found):
-        conn.execute("select public.fn_gateway_cron_remove(%s)", [found.id])
+        conn.execute("select public.fn_gateway_cron_remove(%s::uuid)", [found.id])
     _gone(found.id, "removed")
 
 

@@ -101,3 +101,5 @@ def removed(what: Removed) -> None:
     click.echo(f"lf-sql is removed: {plain(', '.join(gone))}")
     for name in what.kept:
         click.echo(f"kept: role {plain(name)}, which other databases or objects use")
+    for line in what.warnings:
+        click.echo(plain(f"warning: {line}"), err=True)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import psycopg
 
-from lf_sql import db
+from lf_sql import db, preflight
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
 
@@ -91,6 +91,7 @@ class Database:
                 if conn is None or fresh:
                     conn = db.connect(self._dsn, application_name="lf-sql console")
                 conn.begin()
+                preflight.check(conn)  # the session is kept: what is there may be another's by now
                 conn.execute(BECOME, [self._claims, "off" if writes else "on"])
                 return conn
             except LfSqlError as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
-from lf_sql.imports import cron
+from lf_sql.imports import cron, owned
 from lf_sql.imports.found import Job, Left, Refused, title_of
 
 JOBS = """
@@ -21,16 +21,15 @@ _SECONDS = re.compile(r"\s*(\d+)\s+seconds?\s*", re.IGNORECASE)
 
 def read(conn: Connection) -> list[Job | Left]:
     """Those that the connected role may see, oldest first."""
+    missing = LfSqlError(
+        "there is no pg_cron in this database",
+        "give the database that cron.database_name says, with --dsn",
+    )
+    owned.require(conn, "cron", "job", missing)
     row = conn.execute(
-        "select pg_catalog.to_regclass('cron.job') is not null as is_there, "
-        "pg_catalog.current_setting('cron.timezone', true) as zone"
+        "select pg_catalog.current_setting('cron.timezone', true) as zone"
     ).fetchone()
-    if row is None or not row["is_there"]:
-        raise LfSqlError(
-            "there is no pg_cron in this database",
-            "give the database that cron.database_name says, with --dsn",
-        )
-    zone = _zone(row["zone"])
+    zone = _zone(row["zone"] if row else None)
     return [_job(job, zone) for job in conn.execute(JOBS.encode()).fetchall()]
 
 

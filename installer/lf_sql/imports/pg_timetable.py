@@ -8,7 +8,7 @@ from typing import Any
 from lf_sql.ascode import keys
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
-from lf_sql.imports import cron
+from lf_sql.imports import cron, owned
 from lf_sql.imports.found import Job, Left, Refused
 
 CHAINS = """
@@ -39,15 +39,15 @@ order by c.chain_id
 
 def read(conn: Connection) -> list[Job | Left]:
     """Every chain, oldest first; its clock is the server's zone."""
+    missing = LfSqlError(
+        "there is no pg_timetable in this database", "give the right one with --dsn"
+    )
+    owned.require(conn, "timetable", "chain", missing)
     row = conn.execute(
-        "select pg_catalog.to_regclass('timetable.chain') is not null as is_there, "
-        "(select s.reset_val from pg_catalog.pg_settings as s where s.name = 'TimeZone') as zone, "
-        "pg_catalog.current_database() as database"
+        "select pg_catalog.current_database() as database, "
+        "(select s.reset_val from pg_catalog.pg_settings as s where s.name = 'TimeZone') as zone"
     ).fetchone()
-    if row is None or not row["is_there"]:
-        raise LfSqlError(
-            "there is no pg_timetable in this database", "give the right one with --dsn"
-        )
+    assert row is not None  # one row by construction
     found: list[Job | Left] = []
     for chain in conn.execute(CHAINS.encode()).fetchall():
         try:

@@ -76,7 +76,7 @@ def cancel(runs: Sequence[str], filters: Filters, limit: int | None, yes: bool) 
         found = _named(conn, runs, filters, limit, IN_FLIGHT)
     _ask("cancel", found, filters, yes)
     with installed() as conn:
-        done = _many(conn, found, "select public.fn_cancel_workflow_runs(%s) as id", [])
+        done = _many(conn, found, "select public.fn_cancel_workflow_runs(%s::uuid[]) as id", [])
     _said(found, dict.fromkeys(done, "cancelled"), "is over already")
 
 
@@ -94,7 +94,7 @@ def retry(runs: Sequence[str], filters: Filters, limit: int | None, yes: bool) -
         wanted = RETRIED if runs or filters.status else RETRIED[:2]
         found = _named(conn, runs, filters, limit, wanted)
     _ask("retry", found, filters, yes)
-    query = "select r.status from public.fn_retry_workflow_run(%s) as r"
+    query = "select r.status from public.fn_retry_workflow_run(%s::uuid) as r"
     done: dict[UUID, str] = {}
     refusals: list[tuple[str, str | None]] = []
     with installed() as conn:

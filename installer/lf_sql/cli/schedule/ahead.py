@@ -135,7 +135,9 @@ def load(zone: str) -> None:
     Calendars that skip, conditions and jitter are left out. In a pipe a line an hour.
     """
     with as_asked() as conn:
-        cells = conn.execute("select l.* from public.fn_schedule_load(%s) as l", [zone]).fetchall()
+        cells = conn.execute(
+            "select l.* from public.fn_schedule_load(%s::text) as l", [zone]
+        ).fetchall()
     if options().as_json or not sys.stdout.isatty():
         emit(cells, ["hour_at", "local_day", "local_hour", "slots", "schedules"])
         return

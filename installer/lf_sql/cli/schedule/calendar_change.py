@@ -116,7 +116,7 @@ def delete(calendar: str, yes: bool) -> None:
         found = find(conn, "calendar", calendar)
     ask(f"Delete the calendar {calendar}?", yes)
     with as_owner_of("calendar", str(found.id)) as (conn, found):
-        conn.execute("select public.fn_delete_schedule_calendar(%s)", [found.id])
+        conn.execute("select public.fn_delete_schedule_calendar(%s::uuid)", [found.id])
     if options().as_json:
         emit_one({"id": found.id, "deleted": True})
     else:

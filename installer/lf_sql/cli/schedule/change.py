@@ -54,7 +54,7 @@ def delete(schedule: str, yes: bool) -> None:
     """Delete it; its runs stay and go on."""
     ask(f"Delete schedule {schedule}?", yes)
     with as_owner_of("schedule", schedule) as (conn, found):
-        conn.execute("select public.fn_delete_workflow_schedule(%s)", [found.id])
+        conn.execute("select public.fn_delete_workflow_schedule(%s::uuid)", [found.id])
     brief({"id": found.id}, "deleted")
 
 

@@ -35,7 +35,7 @@ select
   coalesce(
     nullif(btrim(s.name), ''), nullif(btrim(s.description), ''), nullif(btrim(w.title), ''),
     'schedule without a name') as schedule
-from public.fn_lint_schedule(%s) as l
+from public.fn_lint_schedule(%s::uuid) as l
 left join lenses.workflow_schedules as s on s.id = l.schedule_id
 left join lenses.workflows as w on w.id = s.workflow_id
 """
@@ -105,7 +105,7 @@ def list_(workflow: str | None, ids: bool, is_wide: bool) -> None:
 def show(schedule: str) -> None:
     """One schedule: everything about it, its next slots and its last runs."""
     with as_owner_of("schedule", schedule) as (conn, found):
-        row = one(conn, "select public.fn_get_workflow_schedule(%s) as schedule", [found.id])
+        row = one(conn, "select public.fn_get_workflow_schedule(%s::uuid) as schedule", [found.id])
     told: dict[str, Any] = row["schedule"]
     if is_for_a_person():
         detail.draw(told)
@@ -171,7 +171,7 @@ def describe(expression: str, zone: str, n: int) -> None:
     """
     with connect() as conn:
         require_installed(conn)
-        row = one(conn, "select lenses.fn_cron_describe(%s) as text", [expression])
+        row = one(conn, "select lenses.fn_cron_describe(%s::text) as text", [expression])
         rows = conn.execute(
             "select s.slot::timestamptz as slot from lenses.fn_cron_next(%s, %s, "
             "pg_catalog.now(), %s) as s (slot)",

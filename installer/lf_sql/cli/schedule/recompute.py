@@ -17,11 +17,11 @@ WAS = {
     "gateway cron": "select c.next_run_at from agents.gateway_crons as c where c.id = %s",
 }
 BY_OPERATOR = {
-    "schedule": "select s.next_run_at from lenses.fn_recompute_schedule(%s) as s",
-    "gateway cron": "select c.next_run_at from agents.fn_recompute_gateway_cron(%s) as c",
+    "schedule": "select s.next_run_at from lenses.fn_recompute_schedule(%s::uuid) as s",
+    "gateway cron": "select c.next_run_at from agents.fn_recompute_gateway_cron(%s::uuid) as c",
 }
-BY_OWNER = {"schedule": "select s.next_run_at from public.fn_recompute_schedule(%s) as s"}
-MISPLACED = "select m.resource, m.id, m.label from lenses.fn_misplaced_schedules(null) as m"
+BY_OWNER = {"schedule": "select s.next_run_at from public.fn_recompute_schedule(%s::uuid) as s"}
+MISPLACED = "select m.resource, m.id, m.label from lenses.fn_misplaced_schedules(null::uuid) as m"
 MINE = (
     "select 'schedule' as resource, h.schedule_id as id, h.label "
     "from public.fn_schedule_health() as h "

@@ -198,7 +198,7 @@ def _next(
         expr, zone = "interval", "UTC"
     else:
         expr, zone = wanted["cron_expr"], wanted["timezone"]
-        found = one(conn, "select public.fn_cron_describe(%s) as english", expr)
+        found = one(conn, "select public.fn_cron_describe(%s::text) as english", expr)
         english = found["english"] if found else ""
         slots = rows(
             conn,

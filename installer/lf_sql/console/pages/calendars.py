@@ -177,7 +177,7 @@ def copy(request: Request, conn: Connection, form: Form) -> Response:
 
 
 def delete(request: Request, conn: Connection, form: Form) -> Response:
-    one(conn, "select public.fn_delete_schedule_calendar(%s)", request.path_params["id"])
+    one(conn, "select public.fn_delete_schedule_calendar(%s::uuid)", request.path_params["id"])
     return done("Deleted.", go="/calendars")
 
 

@@ -43,7 +43,7 @@ def show(request: Request, conn: Connection) -> Response:
         "crons": rows(
             conn,
             "select c.*, public.fn_cron_describe(c.cron_expr) as english "
-            "from public.fn_gateway_cron_list(%s) as c",
+            "from public.fn_gateway_cron_list(%s::uuid) as c",
             gateway_id,
         ),
         "runs": rows(
@@ -71,7 +71,7 @@ def save(request: Request, conn: Connection, form: Form) -> Response:
 
 
 def delete(request: Request, conn: Connection, form: Form) -> Response:
-    one(conn, "select public.fn_delete_gateway(%s)", request.path_params["id"])
+    one(conn, "select public.fn_delete_gateway(%s::uuid)", request.path_params["id"])
     return done("Deleted.", go="/gateways")
 
 
@@ -128,13 +128,13 @@ def switch(request: Request, conn: Connection, form: Form) -> Response:
 
 
 def run_now(request: Request, conn: Connection, form: Form) -> Response:
-    one(conn, "select public.fn_gateway_cron_run(%s)", request.path_params["id"])
+    one(conn, "select public.fn_gateway_cron_run(%s::uuid)", request.path_params["id"])
     return done(f"A run of “{_name(request, conn)}” is made.")
 
 
 def remove(request: Request, conn: Connection, form: Form) -> Response:
     name = _name(request, conn)
-    one(conn, "select public.fn_gateway_cron_remove(%s)", request.path_params["id"])
+    one(conn, "select public.fn_gateway_cron_remove(%s::uuid)", request.path_params["id"])
     return done(f"Removed “{name}”.")
 
 

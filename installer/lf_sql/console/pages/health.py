@@ -51,7 +51,7 @@ def health(request: Request, conn: Connection) -> Response:
 
 def recompute(request: Request, conn: Connection, form: Form) -> Response:
     schedule_id = request.path_params["id"]
-    one(conn, "select public.fn_recompute_schedule(%s)", schedule_id)
+    one(conn, "select public.fn_recompute_schedule(%s::uuid)", schedule_id)
     return done(f"The next run of “{names.of_schedule(conn, schedule_id)}” is computed anew.")
 
 

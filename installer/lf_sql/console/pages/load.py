@@ -16,7 +16,7 @@ from lf_sql.db import Connection
 
 def load(request: Request, conn: Connection) -> Response:
     zone = viewer_zone(request, conn)
-    cells = rows(conn, "select l.* from public.fn_schedule_load(%s) as l", zone)
+    cells = rows(conn, "select l.* from public.fn_schedule_load(%s::text) as l", zone)
     template = "_load.html" if is_partial(request) else "load.html"
     return page(request, template, active="load", heat=charts.heat(cells), zone=zone)
 

@@ -144,7 +144,7 @@ def _failing(conn: Connection, query: dict[str, str]) -> list[dict[str, Any]]:
 
 def show(request: Request, conn: Connection) -> Response:
     run_id = request.path_params["id"]
-    found = one(conn, "select public.fn_get_run(%s) as run", run_id)
+    found = one(conn, "select public.fn_get_run(%s::uuid) as run", run_id)
     run = found["run"] if found else {}
     waits = run["status"] == "pending_approval"
     context = {
@@ -162,13 +162,13 @@ def show(request: Request, conn: Connection) -> Response:
 
 def retry(request: Request, conn: Connection, form: Form) -> Response:
     run_id = request.path_params["id"]
-    one(conn, "select public.fn_retry_workflow_run(%s)", run_id)
+    one(conn, "select public.fn_retry_workflow_run(%s::uuid)", run_id)
     return done(f"The run of “{names.of_run(conn, run_id)}” starts once more.")
 
 
 def cancel(request: Request, conn: Connection, form: Form) -> Response:
     run_id = request.path_params["id"]
-    found = one(conn, "select public.fn_cancel_workflow_run(%s) as is_done", run_id)
+    found = one(conn, "select public.fn_cancel_workflow_run(%s::uuid) as is_done", run_id)
     name = names.of_run(conn, run_id)
     if found and found["is_done"]:
         return done(f"Cancelled the run of “{name}”.")

@@ -186,7 +186,9 @@ def disable(request: Request, conn: Connection, form: Form) -> Response:
 def run_now(request: Request, conn: Connection, form: Form) -> Response:
     schedule_id = request.path_params["id"]
     made = one(
-        conn, "select r.id, r.status from public.fn_run_workflow_schedule_now(%s) as r", schedule_id
+        conn,
+        "select r.id, r.status from public.fn_run_workflow_schedule_now(%s::uuid) as r",
+        schedule_id,
     )
     name = names.of_schedule(conn, schedule_id)
     waits = made is not None and made["status"] == "pending_approval"
@@ -197,7 +199,7 @@ def run_now(request: Request, conn: Connection, form: Form) -> Response:
 def delete(request: Request, conn: Connection, form: Form) -> Response:
     schedule_id = request.path_params["id"]
     name = names.of_schedule(conn, schedule_id)
-    one(conn, "select public.fn_delete_workflow_schedule(%s)", schedule_id)
+    one(conn, "select public.fn_delete_workflow_schedule(%s::uuid)", schedule_id)
     return done(f"Deleted “{name}”.", go="/" if form.get("go") == "observe" else None)
 
 

@@ -89,7 +89,7 @@ cross join lateral (
     'run lf-sql install; it registers the job anew'
   ),
   (
-    11, f.j ->> 'schedule' <> '* * * * *' or btrim(f.j ->> 'command', ' ;') <> 'call lenses.sp_dispatch_tick()',
+    11, f.j ->> 'schedule' <> '* * * * *' or f.j ->> 'command' not like 'do $%call lenses.sp_dispatch_tick();%',
     'job altered',
     format('the job is %L at %L', left(f.j ->> 'command', 100), f.j ->> 'schedule'),
     'run lf-sql install; it registers the job anew'
