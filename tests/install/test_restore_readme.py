@@ -1,4 +1,4 @@
-"""The README's own blocks, where pg_cron is in the dumped database: by a superuser, and by a role that installed without being one."""
+"""The blocks of the manual's "Backup and restore", where pg_cron is in the dumped database: by a superuser, and by a role that installed without being one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 from tests.security.rpcs import snapshot
 from tests.support.cli import lf_sql, succeeded
 from tests.support.database import Database, connect
+from tests.support.pages import MANUAL, sections
 from tests.support.server import TestServer, build, preload
 from tests.support.setups import add_roles
 from tests.support.tenants import ALICE, BOB, populate
-from tests.surface.test_readme import SECTIONS
 
 pytestmark = pytest.mark.pg_cron
 
-BLOCKS = [b.text for b in SECTIONS["Backup and restore"] if "pg_dump" in b.text]
+BLOCKS = [b.text for b in sections(MANUAL)["Backup and restore"] if "pg_dump" in b.text]
 BY_SUPERUSER, BY_INSTALLER = BLOCKS
 ROLES = ("postgres", "deploy")
 

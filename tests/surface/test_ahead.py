@@ -13,7 +13,7 @@ from lf_sql.cli.schedule.ahead import grid
 from tests.support.command import Command
 from tests.support.database import Database, Tenant
 
-README = Path(__file__).parents[2] / "README.md"
+MANUAL = Path(__file__).parents[2] / "installer/README.md"
 NEXT_YEAR = date.today().year + 1
 
 
@@ -55,8 +55,8 @@ def test_the_days_of_all_schedules_are_the_same_whenever_asked(
     refused = lf("preview", "--from", f"{NEXT_YEAR}-03-02", "--days", "366")
     assert len(refused.rows) == 2 * 366
     lf("schedule", "create", workflow, "--cron", "* * * * *", *free)
-    assert "fewer days" in lf("preview", "--days", "366", code=1).err
-    assert "p_days 400" in lf("schedule", "preview", "--all", "--days", 400, code=1).err
+    assert "fewer days" in lf("preview", "--days", "366", code=2).err
+    assert "p_days 400" in lf("schedule", "preview", "--all", "--days", 400, code=2).err
     lf("schedule", "preview", code=2)
 
 
@@ -89,7 +89,7 @@ def test_load_is_a_line_an_hour_in_a_pipe_and_json(
     own = lf("--as", user, "schedule", "load").rows
     assert own == rows
     assert sum(int(row["slots"]) for row in lf("--as", other, "schedule", "load").rows) == 0
-    assert "zone" in lf("schedule", "load", "--tz", "Mars/Base", code=1).err
+    assert "zone" in lf("schedule", "load", "--tz", "Mars/Base", code=2).err
 
 
 def test_the_grid_shades_by_the_busiest_hour() -> None:
@@ -134,8 +134,8 @@ def test_what_each_path_wants_and_is(lf: Command, db: Database, workflow: str) -
 
 
 def conditions() -> list[str]:
-    """Every filter that the README writes down, in a command or in a sentence."""
-    text = README.read_text()
+    """Every filter that the manual writes down, in a command or in a sentence."""
+    text = MANUAL.read_text(encoding="utf-8")
     chapter = text[text.index("## Conditions") :].split("\n## ")[0]
     found = re.findall(r"`(\{\"/.*?\}\})`", chapter)
     for line in chapter.splitlines():
@@ -145,7 +145,7 @@ def conditions() -> list[str]:
 
 
 @pytest.mark.parametrize("condition", conditions())
-def test_the_readmes_conditions_hold_after_a_success_and_not_after_failures(
+def test_the_manuals_conditions_hold_after_a_success_and_not_after_failures(
     lf: Command, db: Database, workflow: str, condition: str
 ) -> None:
     schedule = lf("schedule", "create", workflow, "--cron", "0 9 * * *", "--no-approval").first
@@ -168,5 +168,5 @@ def test_the_readmes_conditions_hold_after_a_success_and_not_after_failures(
     assert "\tno" in lf("schedule", "condition", "test", schedule, code=1).out
 
 
-def test_the_readme_has_conditions() -> None:
+def test_the_manual_has_conditions() -> None:
     assert len(conditions()) >= 2

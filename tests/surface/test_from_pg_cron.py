@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,13 +13,13 @@ from typing import Any
 import pytest
 
 from tests.support.database import Database, Tenant, connect
+from tests.support.pages import SQL, sections
 from tests.support.state import State
 
 pytestmark = pytest.mark.pg_cron
 
-README = Path(__file__).parents[2] / "sql" / "README.md"
-CHAPTER = README.read_text(encoding="utf-8").split("## From pg_cron in ten minutes\n")[1]
-BLOCKS = re.findall(r"^```sh\n(.*?)^```$", CHAPTER.split("\n## ")[0], re.MULTILINE | re.DOTALL)
+CHAPTER = sections(SQL)["From pg_cron in ten minutes"]
+BLOCKS = [block.text for block in CHAPTER if block.language == "sh"]
 IMPORT, APPLY, COMPARE, PAUSE, HAND_OVER, VERIFY = BLOCKS
 JOBS = {"nightly": "30 2 * * *", "often": "*/10 * * * *"}
 DAY = timedelta(days=1)
