@@ -93,10 +93,15 @@ def test_which_errors_end_a_session(db: Database) -> None:
     assert ends_session(caught.value) and kind_of(caught.value) == "server"
 
 
-def test_nothing_else_notifies(shared_db: Database) -> None:
+def test_nothing_notifies_a_queue_that_is_half_full(shared_db: Database) -> None:
+    """Two functions notify, and both look at the queue first."""
     assert shared_db.column(
         "select p.proname::text from pg_proc as p "
         "where p.pronamespace::regnamespace::text in "
         "('lenses', 'agents', 'public', 'automation', 'lensers', 'lf_sql') "
-        r"and p.prosrc ~* '\m(pg_notify|notify)\M'"
-    ) == ["fn_notify_executors"]
+        r"and p.prosrc ~* '\m(pg_notify|notify)\M' order by 1"
+    ) == ["fn_notify_events", "fn_notify_executors"]
+    assert shared_db.column(
+        "select p.proname::text from pg_proc as p where p.proname ~ '^fn_notify_e' "
+        "and p.prosrc ~ 'where pg_notification_queue_usage\\(\\) < 0.5' order by 1"
+    ) == ["fn_notify_events", "fn_notify_executors"]
