@@ -25,6 +25,14 @@ def _is_early(data: Buffer) -> bool:
     return text.startswith(b"-") or text.endswith(b"BC")
 
 
+def read(text: str) -> datetime:
+    """An instant as it stands in a JSON answer of the database."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return EARLIEST if _is_early(text.encode()) else LATEST
+
+
 class _Instant(TimestamptzLoader):
     def load(self, data: Buffer) -> datetime:
         try:

@@ -65,7 +65,7 @@ CHANGES = {
     "team create", "tenant create", "unfreeze",
     "apply", "gateway create", "gateway cron add", "gateway cron remove", "gateway cron run",
     "gateway cron update", "gateway delete", "install", "runs approve", "runs cancel", "runs reject",
-    "runs retry", "runs work", "schedule backfill", "schedule calendar attach", "schedule calendar create",
+    "runs deliver", "runs retry", "runs work", "schedule backfill", "schedule calendar attach", "schedule calendar create",
     "schedule calendar detach", "schedule calendar import", "schedule condition clear",
     "schedule condition set", "schedule create", "schedule delete", "schedule pause",
     "schedule recompute", "schedule resume", "schedule rotation clear", "schedule rotation set", "schedule run-now",

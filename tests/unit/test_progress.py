@@ -21,7 +21,9 @@ def test_no_line_is_wider_than_the_terminal(
 ) -> None:
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((columns, 24)))
+    monkeypatch.setattr(
+        "shutil.get_terminal_size", lambda *_, **__: os.terminal_size((columns, 24))
+    )
     monkeypatch.setattr(progress, "AFTER", 0)
     monkeypatch.setattr(progress, "EVERY", 0)
     work = progress.Progress("schedule calendar import --country of the world", length)

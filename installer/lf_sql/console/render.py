@@ -14,7 +14,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from lf_sql import __version__
+from lf_sql import __version__, instants
 
 HERE = Path(__file__).parent
 LIVE = 5  # seconds between two looks at what is live
@@ -29,7 +29,7 @@ def when(value: datetime | str | None, form: str = "datetime", zone: str | None 
     """
     if value is None:
         return Markup('<span class="none">–</span>')
-    at = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+    at = (instants.read(value) if isinstance(value, str) else value).astimezone(UTC)
     there = Markup(' data-zone="{}"').format(zone) if zone else ""
     shown = "" if form == "wall" else at.strftime("%Y-%m-%d %H:%M UTC")
     return Markup('<time datetime="{}" data-form="{}"{}>{}</time>').format(
@@ -81,7 +81,7 @@ def took(attempt: dict[str, Any]) -> str:
     """How long an attempt of fn_get_run lasted; a dash while it does."""
     if not attempt["started_at"] or not attempt["ended_at"]:
         return "–"
-    began, ended = (datetime.fromisoformat(attempt[k]) for k in ("started_at", "ended_at"))
+    began, ended = (instants.read(attempt[k]) for k in ("started_at", "ended_at"))
     return span(ended - began)
 
 

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from lf_sql.executor.failures import BudgetExceeded, overspent
 from lf_sql.executor.leases import Attempt
+from lf_sql.instants import read
 
 EVENT = re.compile(r"(?!(run|team_run|approval)[._])[a-z][a-z0-9_.]{0,199}")
 PAYLOAD_MOST = 65536  # bytes of an event's payload
@@ -219,4 +220,4 @@ def _uuid(text: str | None) -> UUID | None:
 
 
 def _instant(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+    return None if text is None else read(text)

@@ -15,6 +15,7 @@ from lf_sql.cli.runs.choose import WHERE, Filters, filtered
 from lf_sql.cli.session import as_asked, as_owner_of, one
 from lf_sql.cli.terminal import record, table, words
 from lf_sql.cli.terminal.watch import watched
+from lf_sql.instants import read
 
 RUN = click.argument("run", metavar="RUN", shell_complete=complete("run"))
 
@@ -105,7 +106,7 @@ def _draw(run: dict[str, Any], zone_name: str | None) -> None:
     zone = words.zone_of(zone_name)
 
     def at(name: str) -> datetime | None:
-        return datetime.fromisoformat(run[name]) if run[name] else None
+        return read(run[name]) if run[name] else None
 
     approval = run["approval"] or {}
     decided = approval.get("decided_at")
@@ -122,7 +123,7 @@ def _draw(run: dict[str, Any], zone_name: str | None) -> None:
             "assignee": run["assignee"],
             "approval": ", ".join(filter(None, [
                 approval.get("approval_status"),
-                words.clock(datetime.fromisoformat(decided), zone) if decided else None,
+                words.clock(read(decided), zone) if decided else None,
                 approval.get("note"),
             ])),
             "expires": at("approval_expires_at") if run["status"] == "pending_approval" else None,

@@ -8,6 +8,7 @@ from typing import Any
 
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.table import Column, Row, inline, short_ids, text_of
+from lf_sql.instants import read
 
 
 def runs(rows: Sequence[Row]) -> list[Column]:
@@ -90,7 +91,7 @@ def _at(name: str, zone: str) -> Any:
 
 
 def _instant(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+    return read(text)
 
 
 def _error_of_attempt(row: Row) -> str | None:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from lf_sql.cli.runs import views
 from lf_sql.cli.terminal import record, table, words
+from lf_sql.instants import read
 
 FIRST = (  # of what a pipe gets
     *("id", "name", "description", "workflow_title", "status", "english", "cron_expr"),
@@ -37,7 +38,7 @@ def draw(schedule: Mapping[str, Any]) -> None:
     zone = words.zone_of(schedule["timezone"])
 
     def at(name: str) -> datetime | None:
-        return datetime.fromisoformat(schedule[name]) if schedule[name] else None
+        return read(schedule[name]) if schedule[name] else None
 
     paused_until = at("paused_until")
     status = schedule["status"]
@@ -104,7 +105,7 @@ def _period(schedule: Mapping[str, Any]) -> str | None:
 
 
 def _slots(slots: list[str], zone: tzinfo | None) -> str:
-    found = [datetime.fromisoformat(slot) for slot in slots]
+    found = [read(slot) for slot in slots]
     texts = [words.when(slot, zone) if not n else words.clock(slot, zone)
              for n, slot in enumerate(found)]  # fmt: skip
     return "; ".join(texts)
@@ -112,5 +113,5 @@ def _slots(slots: list[str], zone: tzinfo | None) -> str:
 
 def _run(row: Mapping[str, Any], zone: str) -> dict[str, Any]:
     instants = ("scheduled_for", "started_at", "completed_at")
-    parsed = {name: datetime.fromisoformat(row[name]) if row[name] else None for name in instants}
+    parsed = {name: read(row[name]) if row[name] else None for name in instants}
     return {**row, **parsed, "run_id": UUID(row["run_id"]), "slot_zone": zone}

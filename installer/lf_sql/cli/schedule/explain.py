@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
+from lf_sql import instants
 from lf_sql.cli.context import emit_one, options
 from lf_sql.cli.schedule.look import ID, wall, zone_or_none
 from lf_sql.cli.session import as_owner_of, one
+from lf_sql.plain import plain
 
 EXPLAIN = (
     "select public.fn_explain_schedule(s.id, case when %(local)s "
@@ -39,22 +41,23 @@ def command(schedule: str, text: str) -> None:
         return
     zone = zone_or_none(told["rule"]["timezone"])
     click.echo(f"{told['rule']['wall_time']} {told['rule']['timezone']}: {told['verdict']}")
-    click.echo(f"  because {told['because']}")
+    click.echo(plain(f"  because {told['because']}"))
+    click.echo(plain(f"  called  {told['schedule']}"))
     change = told["clock_change"]
     if change:
-        at_text = wall(datetime.fromisoformat(change["at"]), zone)
+        at_text = wall(instants.read(change["at"]), zone)
         click.echo(f"  clock   goes {change['kind']} {change['minutes']} minutes at {at_text}")
     for moved in told["moved_from"] or []:
-        click.echo(f"  moved   from {wall(datetime.fromisoformat(moved), zone)}")
+        click.echo(f"  moved   from {wall(instants.read(moved), zone)}")
     for field in told["rule"].get("fields", []):
         met = "yes" if field["is_met"] else "no"
         click.echo(f"  {met:<7} {field['field']}: wants {field['wants']}, is {field['value']}")
     for guard in told["guards"] or []:
         met = "yes" if guard["is_met"] else "no"
-        click.echo(f"  {met:<7} {guard['guard']}: {guard['detail']}")
+        click.echo(plain(f"  {met:<7} {guard['guard']}: {guard['detail']}"))
     if told["ledger"]:
         ledger = told["ledger"]
         click.echo(f"  ledger  {ledger['status']} {ledger.get('reason', '')}".rstrip())
     for name in ("slot_before", "slot_after"):
         if told[name]:
-            click.echo(f"  {name[5:]:<7} {wall(datetime.fromisoformat(told[name]), zone)}")
+            click.echo(f"  {name[5:]:<7} {wall(instants.read(told[name]), zone)}")
