@@ -43,6 +43,7 @@ order by s.id = %s desc, s.last_run_at desc nulls last, s.id
 limit %s
 """)
 
+FIRST_YEAR = 1970
 INSTANT = (
     "select to_char(nullif(%s, '')::timestamp at time zone %s at time zone 'UTC', "
     '\'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\') as at'
@@ -92,7 +93,9 @@ def listing(request: Request, conn: Connection) -> Response:
     pinned = {**asked, "until": top} if top else asked
     found = _found(conn, {**pinned, "before_run": query["after"] or None}, PAGE_SIZE + 1)
     if not top and found and not query["after"]:
-        top = found[0]["created_at"].isoformat()
+        newest = found[0]["created_at"]
+        # The database is asked for no year before: such a row has nothing newer to offer.
+        top = newest.isoformat() if newest.year >= FIRST_YEAR else ""
     newer = _found(conn, {**asked, "since": top}, 2) if top and not query["after"] else []
     shown = found[:PAGE_SIZE]
     parts = {key: value for key, value in query.items() if value and key != "after"}
