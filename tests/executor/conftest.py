@@ -91,7 +91,7 @@ class Place:
         return run_all(executor, self.dsn, **given)
 
     def ended(self, run: uuid.UUID) -> Any:
-        wait_until(lambda: self.row(run).status not in ("pending", "running"), 30.0)
+        wait_until(lambda: self.row(run).status not in ("pending", "running"))
         return self.row(run)
 
 

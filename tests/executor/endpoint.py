@@ -55,7 +55,7 @@ class Server:
         self._loop.create_task(main())
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        assert started.wait(30)
+        assert started.wait(120)
         return self
 
     def __exit__(self, *_: object) -> None:

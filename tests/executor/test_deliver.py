@@ -208,11 +208,11 @@ def test_many_are_in_flight_and_a_slow_endpoint_holds_up_no_other(place: Place) 
         with at_work(executor):
             for run in quick:
                 assert place.ended(run).status == "completed"
-            wait_until(lambda: server.open["/slow"] == 200, 60.0)
+            wait_until(lambda: server.open["/slow"] == 200)
             done = "select count(*) from lenses.workflow_runs where id = any(%s) and status = 'completed'"
             assert place.db.value(done, [slow]) == 0
             server.let_go()
-            wait_until(lambda: place.db.value(done, [slow]) >= 200, 60.0)
+            wait_until(lambda: place.db.value(done, [slow]) >= 200)
         assert server.most == 200
 
 

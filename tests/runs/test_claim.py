@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.support.database import PATIENCE
 from tests.support.run_scenario import RunScenario
 from tests.support.scenario import MONDAY, NO_APPROVAL
 
@@ -188,6 +189,7 @@ def test_one_notice_an_insert_and_none_of_a_tenant(committed: None, scenario: Ru
     for _ in range(3):
         scenario.make_schedule(approval_policy=NO_APPROVAL)
     assert scenario.tick(MONDAY) == 3
-    notices = list(listener.notifies(timeout=0.5))
+    notices = list(listener.notifies(timeout=PATIENCE, stop_after=1))
+    notices += listener.notifies(timeout=0.2)
     assert [(n.channel, n.payload) for n in notices] == [("lf_workflow_runs", "")]
     listener.close()

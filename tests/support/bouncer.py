@@ -66,7 +66,7 @@ def pgbouncer(
         yield listen
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(120)
 
 
 def answers(port: int) -> bool:

@@ -58,7 +58,7 @@ class Process:
     def ends(self, timeout: float = PATIENCE) -> int:
         """Its exit code."""
         code = self.popen.wait(timeout)
-        self._reader.join(5)
+        self._reader.join(PATIENCE)
         return code
 
     def stop(self) -> int:
@@ -75,4 +75,4 @@ def running(dsn: str, *args: str, env: Mapping[str, str] | None = None) -> Itera
         if process.popen.poll() is None:
             process.signal(signal.SIGCONT)
             process.popen.kill()
-            process.popen.wait(10)
+            process.popen.wait(120)

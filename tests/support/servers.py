@@ -82,7 +82,7 @@ def standby_of(primary: TestServer) -> Iterator[str]:
             yield dsn
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(120)
 
 
 def _owner(path: Path) -> tuple[str, str]:

@@ -108,4 +108,4 @@ class NodeClient:
     def close(self) -> None:
         assert self._process.stdin
         self._process.stdin.close()
-        self._process.wait(10)
+        self._process.wait(120)

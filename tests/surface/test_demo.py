@@ -50,7 +50,7 @@ def test_keep_stays_up_until_it_is_told() -> None:
     with psycopg.connect(dsn) as conn:
         assert conn.execute("select count(*) from lenses.workflow_schedules").fetchone() == (6,)
     run.send_signal(signal.SIGINT)
-    run.wait(30)
+    run.wait(120)
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(dsn)
 

@@ -62,7 +62,7 @@ def on_a_terminal(dsn: str, *args: str, columns: int = 200) -> str:
             break
         chunks.append(chunk)
     os.close(master)
-    process.wait(10)
+    process.wait(120)
     return b"".join(chunks).decode()
 
 

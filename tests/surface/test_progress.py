@@ -55,7 +55,7 @@ class OnTerminal:
     def ends(self) -> tuple[int, str]:
         """Exit code and stdout."""
         out, _ = self._process.communicate(timeout=120)
-        self._reader.join(5)
+        self._reader.join(120)
         os.close(self._master)
         return self._process.returncode, out
 

@@ -130,10 +130,10 @@ def background(command: list[str], env: dict[str, str], folder: Path) -> None:
         )
         assert process.poll() is None, log.read_text()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0, log.read_text()
+        assert process.wait(120) == 0, log.read_text()
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(120)
 
 
 @pytest.mark.pg_cron
