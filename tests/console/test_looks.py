@@ -59,7 +59,7 @@ def pages(console: Console) -> Iterator[tuple[str, str]]:
     ("scheme", "size"),
     [
         ("light", WIDE),
-        ("dark", NARROW),
+        pytest.param("dark", NARROW, marks=pytest.mark.slow),
         pytest.param("dark", WIDE, marks=pytest.mark.slow),
         pytest.param("light", NARROW, marks=pytest.mark.slow),
     ],

@@ -71,7 +71,7 @@ def working(place: Plant, minute: list[int]) -> Iterator[list[str]]:
             thread.join(60)
 
 
-@pytest.mark.parametrize("upgrades", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("upgrades", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_upgrades_beside_ticks_and_claims(upgrades: int) -> None:
     """No deadlock on either side, and each minute that was played has all its runs."""
     with plant() as place:
