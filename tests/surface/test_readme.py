@@ -148,6 +148,7 @@ def runnable(page: Path) -> list[str]:
     return [title for title, blocks in sections(page).items() if any(b.is_run for b in blocks)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", runnable(MANUAL))
 def test_section_of_the_manual(title: str, shell: dict[str, str], tmp_path: Path) -> None:
     for block in [*SETUP, *sections(MANUAL)[title]]:
