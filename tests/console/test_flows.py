@@ -250,6 +250,7 @@ def test_a_single_run_is_built(scene: Scene) -> None:
     assert at
 
 
+@pytest.mark.slow
 def test_the_timeline_says_why_and_the_load_leads_to_it(scene: Scene) -> None:
     window = scene[1]
     page = window.open("/timeline?q=probe")
