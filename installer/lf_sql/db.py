@@ -1,4 +1,4 @@
-"""Connections: one way to make them, and server errors in the user's words."""
+"""Connections: one way to make them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import quote, unquote
 
 import psycopg
 from psycopg import conninfo
 from psycopg.rows import dict_row
 
 from lf_sql import bundle, instants, preflight
-from lf_sql.errors import CannotConnect, LfSqlError
+from lf_sql.errors import LfSqlError
+from lf_sql.refusals import connection_trouble, session_trouble
 from lf_sql.template import literal
-from lf_sql.trouble import kind_of_refusal
 
 OLDEST_SERVER = 150000
 
@@ -124,14 +123,14 @@ def connect(
     try:
         conn = _connected(dsn, given, extra, is_patient)
     except psycopg.Error as error:
-        raise _connection_trouble(error, given) from None
+        raise connection_trouble(error, given) from None
     try:
         check_server(conn)
         _look_round(conn)
     except BaseException as error:
         conn.close()
         if isinstance(error, psycopg.Error):
-            raise _session_trouble(error, given) from None
+            raise session_trouble(error, given) from None
         raise
     instants.read_all(conn)
     conn.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
@@ -228,56 +227,6 @@ def check_server(conn: Connection) -> None:
             f"PostgreSQL {found.split()[0]} is too old: lf-sql needs 15 or newer",
             "upgrade the server, or give the DSN of a newer one with --dsn",
         )
-
-
-def scrub(text: str, given: Mapping[str, Any]) -> str:
-    """The text without the password, in whatever form it may stand in it."""
-    password = str(given.get("password") or os.environ.get("PGPASSWORD") or "")
-    for form in {password, quote(password), quote(password, safe=""), unquote(password)} - {""}:
-        text = text.replace(form, "********")
-    return text
-
-
-def _connection_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> CannotConnect:
-    text = scrub(" ".join(str(error).split()), given)
-    state = error.sqlstate or ""
-    known = [
-        (r"password authentication failed|no password supplied|28P01", "check user and password"),
-        (r"database \"?.*\"? does not exist", "create it first: createdb NAME, or correct --dsn"),
-        (r"role \"?.*\"? does not exist", "correct the user in --dsn"),
-        (
-            r"no pg_hba.conf entry",
-            "pg_hba.conf does not let this user in from here",
-        ),
-        (
-            r"too many (clients|connections)|remaining connection slots",
-            "the server is full: try again, or raise max_connections",
-        ),
-        (r"starting up|recovery mode|shutting down", "the server is not ready: try again"),
-        (r"session is read-only|hot standby", "give the server that takes writes too: host=A,B"),
-        (
-            r"refused|No such file|could not translate|timeout|timed out|Network is unreachable"
-            r"|Name or service|resolve|Is the server running",
-            "no server answers there: start it, or give its address with --dsn or LF_SQL_DSN",
-        ),
-    ]
-    hint = next(
-        (hint for pattern, hint in known if re.search(pattern, f"{text} {state}")),
-        "give the server's address with --dsn, LF_SQL_DSN or DATABASE_URL",
-    )
-    kind = kind_of_refusal(f"{text} {state}")
-    text = re.sub(r"^(connection failed|connection is bad): ?", "", text)
-    text = text.split(" Is the server running")[0]
-    return CannotConnect(f"cannot connect: {text}", hint, kind)
-
-
-def _session_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> CannotConnect:
-    """Of the first words with a server: somebody is there, whatever became of the session."""
-    trouble = _connection_trouble(error, given)
-    if trouble.kind == "nobody":
-        hint = "the server was there a moment ago: try again"
-        return CannotConnect(trouble.message, hint, "server")
-    return trouble
 
 
 def require_installed(conn: Connection) -> None:

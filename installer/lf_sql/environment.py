@@ -9,8 +9,9 @@ from urllib.parse import quote
 import psycopg
 from psycopg import conninfo
 
-from lf_sql.db import resolve_dsn, scrub
+from lf_sql.db import resolve_dsn
 from lf_sql.plain import plain_lines
+from lf_sql.refusals import scrub
 
 FOR_COMMANDS = "LF_SQL_COMMAND_DSN"
 """A connection that is meant for the commands: they find it in DATABASE_URL."""

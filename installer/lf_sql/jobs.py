@@ -277,20 +277,6 @@ def register(conn: Connection, bundle: Bundle, cron: Connection | None = None) -
     return _inspect(place)
 
 
-def beyond_reach(conn: Connection, bundle: Bundle) -> list[str]:
-    """Where jobs of this database may be left when nobody names pg_cron's database."""
-    server = Cron(conn, bundle, None).server
-    home, database = server["cron_database"], server["database_name"]
-    if server["is_created"] or home in (None, database):
-        return []
-    log = suffixed("purge-lf-sql-job-log", database)
-    return [
-        f"pg_cron lives in database {home}: jobs of this one that are registered there stay, and "  # noqa: S608
-        f"fail; there: select cron.unschedule(jobid) from cron.job where jobname = {literal(log)} "
-        f"or database = {literal(database)} and command like '%call lenses.sp\\_%'"
-    ]
-
-
 def unregister(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> list[str]:
     """Take our jobs of this database away."""
     place = Cron(conn, bundle, cron)

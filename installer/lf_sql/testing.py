@@ -14,6 +14,7 @@ import asyncio
 from typing import Any
 
 from lf_sql.executor import Executor, Outcome
+from lf_sql.executor.executor import refuse_a_second_loop
 from lf_sql.link import connect
 
 HURRY = (
@@ -33,6 +34,7 @@ def run_all(executor: Executor, dsn: str | None = None, *, hurry: bool = False) 
     `status` (`completed`, `failed`, `left`, `lost`) and the `verdict` (`cause`, `text`, `spent`).
     LfSqlError: the database cannot be used so.
     """
+    refuse_a_second_loop("await arun_all(executor)")
     return asyncio.run(arun_all(executor, dsn, hurry=hurry))
 
 

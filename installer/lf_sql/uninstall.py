@@ -13,8 +13,10 @@ from psycopg import sql
 from lf_sql import apply, cron_extension, db, jobs, locks, preflight
 from lf_sql import bundle as bundles
 from lf_sql.bundle import Bundle
+from lf_sql.cron_extension import suffixed
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError, Refusal
+from lf_sql.template import literal
 
 TICK_WAIT = 60.0  # a tick stops by itself after 50 seconds
 SCHEMAS = ("lenses", "agents", "automation", "lensers", "lf_sql")
@@ -52,7 +54,7 @@ def uninstall(
     _refuse_dependents(conn)
     removed = Removed(jobs=jobs.unregister(conn, bundle, cron))
     if cron is None:
-        removed.warnings += jobs.beyond_reach(conn, bundle)
+        removed.warnings += _beyond_reach(conn, bundle)
     let_tick_end(conn, wait, say)
     waiting = apply.Waiting(conn, time.monotonic() + wait, say)
     while True:
@@ -159,3 +161,17 @@ def _drop_roles(conn: Connection) -> tuple[list[str], list[str]]:
         return names, kept
     except (psycopg.errors.DependentObjectsStillExist, psycopg.errors.InsufficientPrivilege):
         return [], sorted(names + kept)
+
+
+def _beyond_reach(conn: Connection, bundle: Bundle) -> list[str]:
+    """Where jobs of this database may be left when nobody names pg_cron's database."""
+    server = jobs.Cron(conn, bundle, None).server
+    home, database = server["cron_database"], server["database_name"]
+    if server["is_created"] or home in (None, database):
+        return []
+    log = suffixed("purge-lf-sql-job-log", database)
+    return [
+        f"pg_cron lives in database {home}: jobs of this one that are registered there stay, and "  # noqa: S608
+        f"fail; there: select cron.unschedule(jobid) from cron.job where jobname = {literal(log)} "
+        f"or database = {literal(database)} and command like '%call lenses.sp\\_%'"
+    ]

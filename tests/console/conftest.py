@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.console.scene import fill
-from tests.support.database import Database, Tenant, connect, make_tenant
+from tests.support.database import PATIENCE, Database, Tenant, connect, make_tenant
 from tests.support.state import State
 
 FLAGS = [
@@ -94,7 +94,7 @@ def console(db: Database, owner: Tenant) -> Iterator[Console]:
         yield console
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     names = ("chromium", "chromium-browser", "google-chrome")
     path = next(filter(None, map(shutil.which, names)), None)
@@ -106,7 +106,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def output(pytestconfig: pytest.Config) -> Path:
     """Where the screenshots land."""
     folder = pytestconfig.rootpath / "build" / "console"
@@ -121,7 +121,8 @@ def opened(chromium: Browser, console: Console, output: Path) -> Iterator[Window
         timezone_id="Europe/Istanbul", locale="en-GB", viewport={"width": 1440, "height": 900}
     )
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(1000 * PATIENCE)
+    expect.set_options(timeout=1000 * PATIENCE)
     window = Window(page, console.base, output)
 
     def listen(message: ConsoleMessage) -> None:
@@ -143,7 +144,7 @@ def window(chromium: Browser, console: Console, output: Path) -> Iterator[Window
         assert window.troubles == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def scene(state: State, chromium: Browser, output: Path) -> Iterator[tuple[Console, Window]]:
     """A tenant with a day behind him, his console and a browser on it, for all who look at them."""
     name = state.fresh(installed=True)

@@ -24,6 +24,7 @@ from lf_sql import (
     RunFailed,
     TransientError,
 )
+from lf_sql.errors import LfSqlError
 from lf_sql.executor import work
 from lf_sql.link import Link
 from tests.executor.conftest import Place, at_work
@@ -491,3 +492,12 @@ def test_the_library_costs_nothing_until_it_is_used() -> None:
         "import sys, lf_sql; assert 'psycopg' not in sys.modules; from lf_sql import Executor, Run"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_second_loop_in_a_thread_is_refused_in_words() -> None:
+    async def inside() -> None:
+        Executor().run()
+
+    with pytest.raises(LfSqlError, match="runs in this thread already") as caught:
+        asyncio.run(inside())
+    assert caught.value.hint == "await executor.serve()"

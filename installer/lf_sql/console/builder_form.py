@@ -162,8 +162,7 @@ def milliseconds(text: str | None, field: str) -> int | None:
         return None
     found = duration(text)
     if found is None:
-        hint = "Write 5 min, 30 s, 2 h or 1 h 30 min."
-        raise UnfitError(field, f"“{text[:60]}” is no duration.", hint)
+        raise UnfitError(field, f"“{text[:60]}” is no duration.", "Write 5 min or 1 h 30 min.")
     return round(found.total_seconds() * 1000)
 
 

@@ -16,10 +16,9 @@ from typing import Any
 
 import psycopg
 
-from lf_sql import db
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError, Stopped
-from lf_sql.executor.failures import Verdict
+from lf_sql.executor.failures import Verdict, refused
 from lf_sql.executor.leases import Attempt
 from lf_sql.link import Link, Outage, pauses, words
 from lf_sql.trouble import ends_session, kind_of
@@ -245,16 +244,6 @@ class Delivery:
             log.warning(said, attempt.id, words(trouble))
             return False
         return bool(row["is_told"])
-
-
-def refused(verdict: Verdict, error: psycopg.Error) -> Verdict:
-    """What is told instead where the database does not take the verdict."""
-    message, rest = db.describe(error)
-    reason = f"refused by the database: {message}" + (f" ({rest})" if rest else "")
-    if verdict.cause is None:
-        return Verdict("contract_violated", f"result {reason}", verdict.spent)
-    # The failure stands, whatever is wrong with the credits.
-    return Verdict(verdict.cause, f"{verdict.text}; spent_credits {reason}")
 
 
 def _failing(

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID
 
+from lf_sql.errors import LfSqlError
 from lf_sql.executor.desk import Outcome
 from lf_sql.executor.handlers import Function, Handler, Handlers
 from lf_sql.executor.machine import Machine, Options
@@ -19,6 +20,15 @@ from lf_sql.executor.machine import Machine, Options
 F = TypeVar("F", bound=Function)
 
 log = logging.getLogger("lf_sql.executor")
+
+
+def refuse_a_second_loop(instead: str) -> None:
+    """LfSqlError where an event loop runs in this thread already, which asyncio bears only once."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise LfSqlError("an event loop runs in this thread already", instead)
 
 
 class Executor:
@@ -96,6 +106,7 @@ class Executor:
         A second signal ends what is under way, a third leaves what the server has not taken.
         LfSqlError: the database cannot be used so.
         """
+        refuse_a_second_loop("await executor.serve()")
         with suppress(asyncio.CancelledError):
             asyncio.run(self.serve(signals=True))
 

@@ -7,6 +7,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+import psycopg
+
+from lf_sql import db
 from lf_sql.plain import plain
 
 CAUSE_MOST = 200  # characters that the database takes
@@ -102,3 +105,13 @@ def capped(verdict: Verdict, row: dict[str, Any]) -> Verdict:
     return replace(
         verdict, cause=BudgetExceeded.cause, text=overspent(total, limit), retry_after=None
     )
+
+
+def refused(verdict: Verdict, error: psycopg.Error) -> Verdict:
+    """What is told instead where the database does not take the verdict."""
+    message, rest = db.describe(error)
+    reason = f"refused by the database: {message}" + (f" ({rest})" if rest else "")
+    if verdict.cause is None:
+        return Verdict("contract_violated", f"result {reason}", verdict.spent)
+    # The failure stands, whatever is wrong with the credits.
+    return Verdict(verdict.cause, f"{verdict.text}; spent_credits {reason}")

@@ -7,7 +7,7 @@ import os
 import click
 import psycopg
 
-from lf_sql import actions, db, environment
+from lf_sql import actions, environment, refusals
 from lf_sql.cli.context import options
 from lf_sql.cli.params import Duration
 from lf_sql.cli.runs.carry_out import carry_out
@@ -40,7 +40,7 @@ def _actions(shell: bool, sql: str | None) -> tuple[str, ...]:
                 str(error), "create a role for the jobs, with what they need"
             ) from None
         except (psycopg.Error, UnicodeError) as error:
-            said = " ".join(db.scrub(str(error), environment.given(sql)).split())
+            said = " ".join(refusals.scrub(str(error), environment.given(sql)).split())
             raise LfSqlError(f"--sql: {said}", "give the DSN of the role that runs them") from None
         os.environ[environment.FOR_COMMANDS] = sql
     return tuple(actions.command(shell, sql is not None))
