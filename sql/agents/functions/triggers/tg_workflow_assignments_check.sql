@@ -5,6 +5,7 @@
 create or replace function agents.tg_workflow_assignments_check()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -12,4 +12,5 @@ begin
 end;
 $$;
 
-comment on function lenses.fn_refuse_calendar_name(text) is 'Raises 23505: the name is taken.';
+comment on function lenses.fn_refuse_calendar_name(text) is
+  'Raises 23505: the name is taken.';

@@ -15,8 +15,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_no_edit constant text[] := array[
-    'is_active', 'paused_at', 'paused_until', 'pause_note', 'next_run_at', 'due_at', 'updated_at', 'description',
-    'missed_override', 'missed_before', 'missed', 'dropped', 'seen_until', 'spread_next_at', 'spread_step'
+    'is_active', 'paused_at', 'paused_until', 'pause_note', 'next_run_at', 'due_at', 'updated_at',
+    'description',
+    'missed_override', 'missed_before', 'missed', 'dropped', 'seen_until', 'spread_next_at',
+    'spread_step'
   ];
   v_is_mended boolean;
 begin
@@ -40,7 +42,8 @@ begin
     p_new.last_error_message := null;
   end if;
   return p_new;
-end
+end;
 $$;
 
-comment on function lenses.fn_clear_mended(lenses.workflow_schedules, lenses.workflow_schedules) is 'The row without an error that this save has mended.';
+comment on function lenses.fn_clear_mended(lenses.workflow_schedules, lenses.workflow_schedules) is
+  'The row without an error that this save has mended.';

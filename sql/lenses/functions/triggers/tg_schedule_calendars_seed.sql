@@ -4,6 +4,7 @@
 create or replace function lenses.tg_schedule_calendars_seed()
 returns trigger
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

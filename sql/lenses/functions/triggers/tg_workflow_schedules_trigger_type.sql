@@ -5,6 +5,7 @@
 create or replace function lenses.tg_workflow_schedules_trigger_type()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

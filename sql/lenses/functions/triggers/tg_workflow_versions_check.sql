@@ -6,6 +6,7 @@
 create or replace function lenses.tg_workflow_versions_check()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

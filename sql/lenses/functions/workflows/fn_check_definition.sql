@@ -1,9 +1,8 @@
 -- What a workflow's definition must be to be stored: {"nodes", "edges", "triggers"}, each an array
 -- and each optional; more keys are the executor's business. Cycles are no fault here, only when a
 -- schedule is activated or dispatched. Of triggers only the form is checked: their values are the
--- schedule table's to judge. At most 1 MB, 64 levels, 200,000 JSON values, 50,000 workflow nodes and
--- 1,000 triggers.
--- Raises 22023.
+-- schedule table's to judge. At most 1 MB, 64 levels, 200,000 JSON values, 50,000 workflow nodes
+-- and 1,000 triggers. Raises 22023.
 create or replace function lenses.fn_check_definition(p_definition jsonb)
 returns void
 language plpgsql
@@ -163,4 +162,5 @@ comment on function lenses.fn_check_definition(jsonb) is
   'Raises 22023 unless p_definition is an object of nodes (objects with a unique, non-empty '
   'string id and an optional string action), edges ({"from", "to"} of ids of nodes) and triggers '
   '(objects with a unique id and a type; schedule_based ones with cron_expr or interval_ms and no '
-  'unknown key), at most 1 MB, 64 levels, 200,000 values, 50,000 nodes and 1,000 triggers. {} is the empty graph.';
+  'unknown key), at most 1 MB, 64 levels, 200,000 values, 50,000 nodes and 1,000 triggers. {} is '
+  'the empty graph.';

@@ -48,5 +48,5 @@ end;
 $$;
 
 comment on function public.fn_delete_schedule_calendar(uuid) is
-  'Deletes the caller''s calendar. 23503: a schedule has it attached, or another calendar refers to it; 42501: not the caller''s, '
-  'or a seed.';
+  'Deletes the caller''s calendar. 23503: a schedule has it attached, or another calendar refers '
+  'to it; 42501: not the caller''s, or a seed.';

@@ -46,7 +46,8 @@ begin
         else lenses.fn_cron_value(p_field, v_first)
       end;
       v_until := case
-        when v_last = '' then case when v_step_text = '' then v_from else greatest(v_from, v_end) end
+        when v_last = '' then case when v_step_text = '' then v_from
+          else greatest(v_from, v_end) end
         when length(v_last) < 3 then v_last::integer
         else lenses.fn_cron_value(p_field, v_last)
       end;
