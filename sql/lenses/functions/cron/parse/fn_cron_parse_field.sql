@@ -14,7 +14,7 @@ declare
   v_low integer := (array[0, 0, 1, 1, 0])[p_field];
   v_high integer := (array[59, 23, 31, 12, 7])[p_field];
   v_end integer := (array[59, 23, 31, 12, 6])[p_field];
-  v_all bigint := (array[1152921504606846975, 16777215, 4294967294, 8190, 127])[p_field];
+  v_all bigint := (2::bigint << v_end) - (1::bigint << v_low);
   v_item text;
   v_first text;
   v_last text;

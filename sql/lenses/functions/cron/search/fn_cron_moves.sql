@@ -15,7 +15,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_epoch constant bigint := 3514446720;
+  c_epoch constant bigint := lenses.fn_cron_epoch();
   v_base lenses.cron_spec := lenses.fn_cron_base(p_spec);
   v_zone text := lenses.fn_timezone_of_abbreviation(p_timezone);
   v_step integer := case when p_spec.day_rule & 32 <> 0 then -1440 else 1440 end;
