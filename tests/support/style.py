@@ -18,7 +18,7 @@ CLAUSES = ("returns", "language", "volatility", "strict", "security", "set", "as
 _QUIET = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
 _BARE_JOIN = re.compile(r"(?<!\binner)(?<!\bcross)(?<!\bleft)(?<!\bright)(?<!\bouter)\s+join\b")
 _END = re.compile(r"^end\n\$\w*\$", re.MULTILINE)
-_RAISE = re.compile(r"\braise exception\b(?! using\b)")
+_RAISE = re.compile(r"\braise exception\b(?! using\n)")
 _COMMENT = re.compile(r"^comment on (?:function|procedure) .*?\bis\b", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"^create (?:or replace )?function.*?^as ", re.MULTILINE | re.DOTALL)
 _CLAUSE = re.compile(
@@ -50,7 +50,7 @@ def problems(text: str) -> Iterator[tuple[int, str]]:
     for found in _RAISE.finditer(code):
         yield (
             _line(code, found.start()),
-            "write `raise exception using errcode = ..., message = ...`",
+            "write `raise exception using`, then one field a line",
         )
     for found in _COMMENT.finditer(code):
         if not re.match(r"\n  '", text[found.end() :]):

@@ -16,7 +16,8 @@ begin
     select g.lenser_id into new.lenser_id from agents.gateways g where g.id = new.gateway_id;
   end if;
   if new.operation is null or new.operation !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,62}$' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'operation "%s" is not a name: a letter, then letters, digits and _ . : -, 63 at most',
         left(new.operation, 80)
@@ -25,7 +26,8 @@ begin
         'rotate_credentials.';
   end if;
   if new.payload is null or jsonb_typeof(new.payload) <> 'object' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'payload must be a JSON object, not %s', coalesce(left(new.payload::text, 60), 'NULL')
       ),

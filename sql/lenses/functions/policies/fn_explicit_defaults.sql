@@ -21,7 +21,8 @@ begin
   where not lenses.fn_default_policies() ? coalesce(e.name, '')
   limit 1;
   if found then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'explicit_defaults names no policy: %s',
         coalesce('"' || left(v_unknown, 60) || '"', 'NULL')),

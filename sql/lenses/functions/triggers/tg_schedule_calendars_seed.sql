@@ -27,7 +27,8 @@ begin
       return old;
     end if;
   end if;
-  raise exception using errcode = '42501',
+  raise exception using
+    errcode = '42501',
     message = format(
       'calendars that come with the product are read-only: %s refused', lower(tg_op)
     ),

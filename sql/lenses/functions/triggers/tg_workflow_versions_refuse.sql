@@ -18,7 +18,8 @@ begin
       return new;
     end if;
   end if;
-  raise exception using errcode = '42501',
+  raise exception using
+    errcode = '42501',
     message = format('lenses.workflow_versions is immutable: %s refused', lower(tg_op)),
     hint = 'Change lenses.workflows.definition and a new version is written.';
 end;

@@ -77,7 +77,8 @@ begin
       -- the table's trigger knows the value, not whose it is
       get stacked diagnostics
         v_message = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format('trigger "%s": %s', left(v_entry ->> 'id', 60), v_message),
         detail = v_detail, hint = v_hint;
     end;

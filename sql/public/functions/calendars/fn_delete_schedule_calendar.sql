@@ -22,7 +22,8 @@ begin
     then
       raise;
     end if;
-    raise exception using errcode = '23503',
+    raise exception using
+      errcode = '23503',
       message = format('the calendar "%s" is attached', (
         select c.name from lenses.schedule_calendars as c
         where c.id = p_calendar_id and c.lenser_id = v_lenser_id

@@ -43,7 +43,8 @@ declare
   v_value jsonb;
 begin
   if jsonb_typeof(p_patch) is distinct from 'object' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         '%s must be a JSON object, not %s', p_where, coalesce(left(p_patch::text, 60), 'NULL')
       ),
@@ -54,7 +55,8 @@ begin
   where k.key <> all (v_known)
   limit 1;
   if found then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s: unknown key "%s"', p_where, left(v_key, 60))
         || coalesce(format('; the nearest is "%s"',
           case when lenses.fn_former_key_hint(v_key, null) is null
@@ -73,7 +75,8 @@ begin
     c_rules
   );
   if p_patch -> 'is_active' = 'null' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s.is_active must be true or false, not null', p_where),
       hint = 'Leave the key out to keep what is.';
   end if;
