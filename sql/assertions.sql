@@ -1,4 +1,4 @@
--- The last word of an install: raises, and so rolls everything back, where the catalogue breaks a
+-- The last step of an install: raises, and so rolls everything back, where the catalogue breaks a
 -- rule of this project. A rule is one SELECT of its offenders.
 
 do $$

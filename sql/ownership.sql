@@ -1,7 +1,8 @@
--- Everything in our schemas belongs to lf_sql_owner, but the functions that must see all tenants to
--- lf_sql_engine (the header `-- owner: lf_sql_engine` of a source, kept in lf_sql.sources). Alters
--- only what is off, so a replay is cheap. A role that is no superuser may hand over only to an
--- owner with CREATE on the schema: given here, and taken back.
+-- Everything in our schemas belongs to lf_sql_owner, except the functions that must see all
+-- tenants, which belong to lf_sql_engine (the header `owner: lf_sql_engine` of a source, stored in
+-- lf_sql.sources). It changes only what is off, so a replay is cheap. A role that is not a
+-- superuser may give an object only to an owner with CREATE on the schema: the right is granted
+-- here and revoked again.
 
 do $$
 declare

@@ -1,8 +1,8 @@
--- The five roles, where they are missing and we may make them, and our own membership in the two
--- owner roles. Roles are the whole server's: installers in other databases may be at the same
--- place, so what is there is left alone. Those that we make carry a comment, by which `uninstall`
--- knows them. What an owner role may do beyond owning is taken from it, aloud: somebody else made
--- it, or changed it.
+-- Creates the five roles where they are missing and we may create them, and grants us membership in
+-- the two owner roles. Roles belong to the whole server: an installer in another database may be
+-- working at the same moment, so existing roles are left alone. Roles that we create carry a
+-- comment, by which `uninstall` recognises them. An owner role that has more rights than it needs,
+-- because somebody else created or changed it, loses them with a warning.
 
 do $$
 declare

@@ -1,9 +1,9 @@
--- The catalogue of our schemas (and of our functions in public), one row an object, without OIDs:
--- what an install leaves, and what `verify` compares with. Texts that the server prints anew
--- (definitions of indexes, constraints, views, defaults) stand under keys that end with `_def`:
+-- The catalogue of our schemas (and of our functions in public), one row for each object, without
+-- OIDs: what an install leaves, and what `verify` compares. Texts that the server prints itself
+-- (definitions of indexes, constraints, views, defaults) have keys that end with `_def`, because
 -- another major version may print them differently. Conditions of triggers and constraints stand
--- without parentheses: a dump nests them less than what was written. Wants search_path =
--- pg_catalog, so that names come out qualified.
+-- without parentheses, because a dump nests fewer of them. It needs search_path = pg_catalog, so
+-- that names come out qualified.
 with our_schemas as (
   select n.oid, n.nspname, n.nspowner, n.nspacl
   from pg_namespace as n

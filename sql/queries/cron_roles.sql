@@ -1,4 +1,4 @@
--- Which of the roles %(names)s could run our jobs: a row each. pg_cron logs in as them. Asked in
+-- Which of the roles %(names)s could run our jobs, one row each. pg_cron logs in as them. Run in
 -- our database.
 select
   w.name,

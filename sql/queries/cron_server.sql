@@ -1,7 +1,7 @@
 -- What there is of pg_cron here: one row. Its settings are real only where the library is
--- preloaded; written into postgresql.conf without it they are placeholders, and no postmaster's.
--- Who may not read all settings does not see them (NULL); that the extension is here then says
--- enough, since it can only be created where pg_cron lives.
+-- preloaded; without it, lines in postgresql.conf are placeholders without the context postmaster.
+-- A role that may not read all settings does not see them (NULL). In that case the extension's
+-- presence is enough, since it can only be created where pg_cron lives.
 select
   exists (select 1 from pg_catalog.pg_available_extensions as a
     where a.name = 'pg_cron') as is_available,

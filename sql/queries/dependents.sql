@@ -1,4 +1,4 @@
--- Other people's objects that stand on ours, which an uninstall would take down with it.
+-- Other people's objects that depend on ours, which an uninstall would drop too.
 with ours as (
   select n.oid from pg_catalog.pg_namespace as n
   where n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')

@@ -1,5 +1,5 @@
--- The install's row in exported SQL: not where the text runs a second time. @…@ is filled in by the
--- export.
+-- The row of the install in exported SQL; not inserted where the text runs a second time. The
+-- export fills in @…@.
 do $install$
 begin
   if not exists (

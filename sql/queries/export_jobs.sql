@@ -1,5 +1,5 @@
--- The jobs in exported SQL: registered where pg_cron can be had, else a warning. @…@ is filled in
--- by the export.
+-- The jobs in exported SQL: registered where pg_cron is available, else a warning. The export fills
+-- in @…@.
 do $jobs$
 begin
   if not exists (select from pg_catalog.pg_extension as e where e.extname = 'pg_cron') then

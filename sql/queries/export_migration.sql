@@ -1,5 +1,5 @@
--- A migration in exported SQL: run where the ledger does not know it; the text that was run must be
--- this one. @…@ is filled in by the export.
+-- A migration in exported SQL: run where the ledger does not have it; a text that has run before
+-- must be this one. The export fills in @…@.
 do $migration$
 declare
   v_checksum text;

@@ -1,5 +1,5 @@
--- At the head of exported SQL: schemas that are not ours, and a database that is newer than the
--- text. @…@ is filled in by the export.
+-- At the head of exported SQL: refuses schemas that are not ours, and a database that is newer than
+-- the text. The export fills in @…@.
 do $refuse$
 declare
   v_schema text;

@@ -1,5 +1,5 @@
--- Part of the extension alone: a dump restores rows into tables that are there already, triggers
--- and all. Called once, by a superuser, when all rows of a restored dump are in.
+-- Only in the extension: a dump restores rows into tables that already exist with their triggers. A
+-- superuser calls this once, when all rows of a restored dump are in.
 create or replace function lf_sql.fn_finish_restore()
 returns void
 language plpgsql

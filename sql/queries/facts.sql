@@ -1,4 +1,4 @@
--- What the installer must know before it touches anything: one row.
+-- What the installer must know before it changes anything: one row.
 select
   current_user::text as user_name,
   r.rolsuper as is_superuser,

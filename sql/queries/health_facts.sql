@@ -1,6 +1,6 @@
 -- What only the connected role can see of the server, for lenses.fn_health: one jsonb. It names no
--- relation of pg_cron's, so it is parsed where the extension is missing. What the role may not see
--- is null, and no fault.
+-- relation of pg_cron, so it can be parsed where the extension is missing. What the role may not
+-- see is null, which is not an error.
 with settings as (
   select
     pg_catalog.max(p.setting) filter (where p.name = 'cron.database_name') as cron_database,

@@ -1,6 +1,6 @@
--- Sessions that have held a lock on schedules for a minute, for lenses.fn_health: as far as the
--- connected role sees them (when a transaction began is hidden from it as a rule, unless it has
--- pg_read_all_stats). Our own tick ends within one.
+-- Sessions that have held a lock on schedules for a minute, for lenses.fn_health, as far as the
+-- connected role sees them: the start of a transaction is hidden from it, unless it has
+-- pg_read_all_stats. Our own tick ends within a minute.
 select
   coalesce(pg_catalog.jsonb_agg(pg_catalog.to_jsonb(h) order by h.age desc nulls last),
     '[]') as holders

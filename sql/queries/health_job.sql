@@ -1,7 +1,7 @@
 -- The minute job of database %(database)s as pg_cron shows it to the connected role, for
--- lenses.fn_health; asked in pg_cron's database, where health_facts.sql says that cron.job can be
--- read. %(names)s: what the job may be called: the first is how lf-sql calls it; %(lane_names)s:
--- the same for each lane. Row security of pg_cron hides the jobs of others.
+-- lenses.fn_health. Run in pg_cron's database, where health_facts.sql says that cron.job can be
+-- read. %(names)s are the names that the job may have, first the one that lf-sql gives it;
+-- %(lane_names)s are the names for each lane. Row security of pg_cron hides other roles' jobs.
 with job as (
   select j.*
   from cron.job as j

@@ -1,9 +1,9 @@
--- What undoes the isolation of tenants from outside our schemas: attributes and members of roles,
--- default privileges, settings of roles and of the database, event triggers. A row each, from the
--- system catalogues alone, with the statement that mends it. is_fatal: nothing is installed beside
--- it. role_name: who gains by it, where it is one role. Members of the owner roles may be
--- superusers, before PostgreSQL 16 roles that may make roles (who could join them anyway), and the
--- role that is connected.
+-- What breaks the isolation of tenants from outside our schemas: attributes and members of roles,
+-- default privileges, settings of roles and of the database, event triggers. One row each, from the
+-- system catalogues only, with the statement that repairs it. is_fatal: nothing is installed beside
+-- it. role_name: which role gains by it, where it is one. Members of the owner roles may be
+-- superusers, the connected role and, before PostgreSQL 16, roles that may create roles (they could
+-- join anyway).
 with roles as (
   select
     r.oid,

@@ -1,6 +1,6 @@
--- Who is in an install's way: the longest-lived transaction that holds a table of ours
--- (%(is_table)s), or the advisory lock %(class)s, %(object)s. At most one row; what the connected
--- role may not see is NULL.
+-- Who blocks an install: the oldest transaction that holds one of our tables (%(is_table)s), or the
+-- advisory lock %(class)s, %(object)s. At most one row; what the connected role may not see is
+-- NULL.
 select
   l.pid,
   a.usename::text as role,

@@ -1,9 +1,9 @@
--- The first step of every install: all tables and views of ours at once, in one order, so that
--- nothing which comes later waits while it holds what others want. First the installers' lock,
--- which keeps new ticks and claims from beginning (lenses.fn_admit_work), and a lock against
--- maintenance alone, to which autovacuum gives way; then, when what was under way has ended,
--- against everybody, given up after less than a second: a user who stands behind us stands no
--- longer, and we are gone before anybody's deadlock check looks.
+-- The first step of every install: locks all our tables and views at once, in one order, so that no
+-- later step waits while it holds what others want. First it takes the installers' lock, which
+-- keeps new ticks and claims from beginning (lenses.fn_admit_work), and a lock that only
+-- maintenance conflicts with, to which autovacuum gives way. When the work under way has ended it
+-- locks out everybody, and gives up after less than a second: so users behind it never wait longer,
+-- and it is gone before any deadlock check runs.
 set local lock_timeout = '5s';
 
 do $lock$

@@ -1,6 +1,6 @@
--- Tables without rows that cannot be missing: they were lost with a dump that row security emptied.
--- Some rows every lf-sql has; tenants there must be where something was logged about them, which
--- the sequences of the logs tell, since no policy hides a sequence.
+-- Tables without rows that must have some: row security emptied the dump that they came from. Some
+-- rows exist in every lf-sql. Tenants must exist where something was logged about them; the
+-- sequences of the logs tell that, since no policy hides a sequence.
 select w.name
 from (
   select 'lenses.dispatch_settings' as name, pg_catalog.count(*) as found

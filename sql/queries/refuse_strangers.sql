@@ -1,7 +1,7 @@
--- At the head of every script that lf-sql writes for others to run: nothing of ours is read or
--- called before it is known whose it is, nor installed beside roles that undo it. Behind `set
--- search_path = pg_catalog, pg_temp`. @strangers@ and @isolation@ are the queries of that name in
--- sql/queries.
+-- At the head of every script that lf-sql writes for others to run: refuses to read or call
+-- anything of ours before its owner is known, and to install beside roles that break the isolation.
+-- Behind `set search_path = pg_catalog, pg_temp`. @strangers@ and @isolation@ are the queries of
+-- that name in sql/queries.
 do $strangers$
 declare
   v_found record;

@@ -1,5 +1,5 @@
--- The columns of our tables that a sequence fills: one behind its column's highest value makes
--- every insert fail.
+-- The columns of our tables that a sequence fills: a sequence behind its column's highest value
+-- makes every insert fail.
 select
   n.nspname::text as schema_name,
   c.relname::text as table_name,

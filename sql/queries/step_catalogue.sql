@@ -1,4 +1,4 @@
--- The catalogue as this install leaves it, for `lf-sql verify`. @…@ is filled in by the installer.
+-- Stores the catalogue as this install leaves it, for `lf-sql verify`. The installer fills in @…@.
 delete from lf_sql.expected_objects;
 
 insert into lf_sql.expected_objects (kind, identity, facts)

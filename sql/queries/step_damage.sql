@@ -1,6 +1,6 @@
--- Damage from before an upgrade stays damage where the upgrade did not touch it: what migrations
--- make is expected as it was, not as it was found. `found` is what it was then, NULL where it was
--- gone. @…@ is filled in by the installer.
+-- Damage from before an upgrade is still damage where the upgrade did not touch it: what migrations
+-- make is expected as it was made, not as it was found. `found` is what it was then, NULL where it
+-- was gone. The installer fills in @…@.
 insert into lf_sql.expected_objects as e (kind, identity, facts)
 select d.kind, d.identity, d.expected
 from pg_catalog.jsonb_to_recordset(@rows@) as d (

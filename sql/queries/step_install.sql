@@ -1,4 +1,4 @@
--- What is installed now. @…@ is filled in by the installer.
+-- Records what is installed now. The installer fills in @…@.
 insert into lf_sql.installs (
   product_version, source_digest, digest_algorithm, server_major, role_map, reason
 )

@@ -1,7 +1,7 @@
 -- For a worker without the leader's lock: who holds it in this database, whether another worker
--- leads (the holder, if he beats as a leader; else the eldest of those who tick without the lock),
--- and whether the holder is a worker that has been silent (no statement, no heartbeat) for longer
--- than a living one ever is. One row, or none: it is free.
+-- leads (the holder, if its heartbeat says so; else the oldest of those that tick without the
+-- lock), and whether the holder is a worker that has been silent (no statement, no heartbeat) for
+-- longer than a living one ever is. One row, or none where the lock is free.
 with alive as (
   select
     w.worker_id,

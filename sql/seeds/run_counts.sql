@@ -1,3 +1,3 @@
--- The counts of what was there before they were kept. Their triggers are there by now, and hold the
--- tables until this commits.
+-- Counts the runs from before there were counts. The triggers exist by now, and hold the tables
+-- until this commits.
 select lenses.fn_recount(true);

@@ -1,6 +1,6 @@
--- The calendars that come with the product, seen by every tenant. Replayed at each install; rows
--- that are there stay as they are, so a change of a seed needs a migration. The ids are for good:
--- schedules hold them.
+-- The calendars that come with the product and that every tenant sees. Replayed at each install;
+-- existing rows stay as they are, so changing a seed needs a migration. The ids never change:
+-- schedules refer to them.
 insert into lenses.schedule_calendars (id, lenser_id, name, kind, timezone, dates, is_seed)
 values
   (

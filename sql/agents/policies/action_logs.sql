@@ -1,6 +1,6 @@
--- Audit: a lenser sees his own rows, service_role all; only the owners of our functions write. That
--- rows neither change nor go is the append-only trigger's business, not a policy's: it answers
--- aloud.
+-- Audit. A tenant sees his own rows, service_role sees all; only the owners of our functions write.
+-- The append-only trigger, not a policy, refuses changes and deletions, because a trigger raises an
+-- error where a policy would silently do nothing.
 
 alter table agents.action_logs enable row level security;
 alter table agents.action_logs force row level security;

@@ -1,6 +1,6 @@
--- A lenser sees his own rows; the RPCs (as lf_sql_owner) work on the caller's rows alone;
--- lf_sql_engine on all. service_role reads, inserts and updates, so that the table's guards answer
--- it; it deletes nothing.
+-- A tenant sees only his own rows. The RPCs (as lf_sql_owner) work on the caller's rows,
+-- lf_sql_engine on all. service_role may read, insert and update, and the table's guards check what
+-- it writes; it may not delete.
 
 alter table agents.policies enable row level security;
 alter table agents.policies force row level security;

@@ -1,5 +1,5 @@
--- An approval is the owner's, in every replication mode. Links to a team or agent that has gone may
--- become NULL; nothing else of an update is let through.
+-- Only the owner decides an approval, in every replication mode. References to a team or agent that
+-- is gone may become NULL; any other update is refused.
 
 create or replace trigger team_runs_born
 before insert on agents.team_runs

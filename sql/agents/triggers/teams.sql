@@ -1,4 +1,4 @@
--- What is written by hand lies in the years 1970 to 9999.
+-- Instants that are written by hand must lie in the years 1970 to 9999.
 create or replace trigger teams_instants
 before insert or update on agents.teams
 for each row

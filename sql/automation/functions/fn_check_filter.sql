@@ -1,7 +1,7 @@
--- What a filter must be to be stored or evaluated: an object of RFC 6901 pointers, each with an
--- object of one or more operators, within 16 KB, 16 levels, 256 values and 40 digits a number. Any
--- operand will do: types that do not fit make gt, lt and contains false. NULL and {} are filters.
--- Raises 22023.
+-- Raises 22023 unless a filter may be stored and evaluated: an object of RFC 6901 pointers, each
+-- with an object of one or more operators, within 16 KB, 16 levels, 256 values and 40 digits a
+-- number. Operands may have any type; types that do not fit make gt, lt and contains false. NULL
+-- and {} are filters.
 create or replace function automation.fn_check_filter(p_filter jsonb)
 returns void
 language plpgsql

@@ -1,8 +1,8 @@
--- Does p_payload pass p_filter? Two-valued, and no error for any payload once fn_check_filter takes
--- the filter; any other filter raises 22023, whatever the payload. Types are asked before values
--- are used, statement by statement, so that no plan can try a cast first. jsonb compares numbers as
--- numeric. Runs for every slot with a condition: expressions only, since a query costs as much as
--- all else.
+-- Does p_payload pass p_filter? The answer is true or false, and no payload raises an error once
+-- fn_check_filter accepts the filter; any other filter raises 22023, whatever the payload. Types
+-- are checked before values are used, statement by statement, so that no plan can try a cast first.
+-- jsonb compares numbers as numeric. It runs for every slot with a condition, so it uses
+-- expressions only: a query would cost as much as all the rest.
 create or replace function automation.fn_eval_filter(p_filter jsonb, p_payload jsonb)
 returns boolean
 language plpgsql

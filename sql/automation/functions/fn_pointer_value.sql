@@ -1,6 +1,6 @@
--- The value that a JSON Pointer names, the JSON null where there is none. Walked token by token,
--- since #> takes "-1", "01" and " 1" as indexes. For fn_eval_filter: expressions only, and no error
--- for what is no pointer.
+-- The value that a JSON Pointer names, or the JSON null where there is none. It goes token by
+-- token, because #> takes "-1", "01" and " 1" as indexes. It serves fn_eval_filter, so it uses
+-- expressions only and raises no error for a bad pointer.
 create or replace function automation.fn_pointer_value(p_payload jsonb, p_path text)
 returns jsonb
 language plpgsql

@@ -1,4 +1,5 @@
--- For the RPCs: the calling lenser, or one refusal for every way of being nobody.
+-- For the RPCs: returns the calling tenant. Whoever is not a tenant gets one and the same error,
+-- whatever the reason.
 create or replace function lensers.fn_require_lenser()
 returns uuid
 language plpgsql

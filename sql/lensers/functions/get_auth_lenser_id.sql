@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Who is calling: every policy and every RPC asks here. request.jwt.claims decides where it is set;
--- only without it the older request.jwt.claim.sub. Claims or a subject that cannot be read are
--- nobody, never an error. STABLE, never IMMUTABLE: a plan must not keep its first caller. Policies
--- call it as (select …), once a statement.
+-- The calling tenant: every policy and every RPC asks here. request.jwt.claims decides where it is
+-- set; the older request.jwt.claim.sub counts only where it is not. Claims or a subject that cannot
+-- be read mean no tenant, never an error. STABLE, never IMMUTABLE, because a plan must not keep its
+-- first caller. Policies call it as (select …), once a statement.
 create or replace function lensers.get_auth_lenser_id()
 returns uuid
 language plpgsql

@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
--- Whose a profile is decides who may approve its runs. tg_argv[0] says who writes, owner or other:
--- the trigger's WHEN saw it as the caller. The owner's role changes user_id, on record; any other,
--- service_role above all, is refused by leaving the row's id and user_id as they were, which is on
--- record too. A profile that goes is recorded with the user it had.
+-- Whoever owns a profile may approve its runs, so changes of user_id are guarded. tg_argv[0] says
+-- who writes, owner or other, as the trigger's WHEN clause saw the caller. The owner's role may
+-- change user_id, and that is recorded. For any other role, service_role above all, the row's id
+-- and user_id stay as they were, and the attempt is recorded. A deleted profile is recorded with
+-- the user it had.
 create or replace function lensers.tg_profiles_user()
 returns trigger
 language plpgsql

@@ -1,4 +1,4 @@
--- Endpoints: nothing of a tenant's, and nothing for one. lf_sql_engine writes, service_role looks.
+-- Endpoints of the operator: no tenant sees them. lf_sql_engine writes, service_role reads.
 
 alter table lenses.deliveries enable row level security;
 alter table lenses.deliveries force row level security;

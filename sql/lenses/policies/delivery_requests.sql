@@ -1,4 +1,4 @@
--- Requests under way: lf_sql_engine alone; service_role may look.
+-- Requests under way: lf_sql_engine writes, service_role reads.
 
 alter table lenses.delivery_requests enable row level security;
 alter table lenses.delivery_requests force row level security;

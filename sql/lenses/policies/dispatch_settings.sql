@@ -1,5 +1,5 @@
--- The dispatcher's settings: nothing of a tenant's, and nothing for one. The RPCs read,
--- lf_sql_engine writes; service_role reads, inserts and updates.
+-- The dispatcher's settings: no tenant sees them. The RPCs read, lf_sql_engine writes; service_role
+-- reads, inserts and updates.
 
 alter table lenses.dispatch_settings enable row level security;
 alter table lenses.dispatch_settings force row level security;

@@ -1,5 +1,5 @@
--- The dispatcher's story: nothing of a tenant's, and nothing for one. The RPCs read, lf_sql_engine
--- writes; service_role reads, inserts and updates.
+-- The record of ticks: no tenant sees it. The RPCs read, lf_sql_engine writes; service_role reads,
+-- inserts and updates.
 
 alter table lenses.dispatch_ticks enable row level security;
 alter table lenses.dispatch_ticks force row level security;

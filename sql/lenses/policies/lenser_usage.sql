@@ -1,4 +1,4 @@
--- What quotas count, for lf_sql_engine alone; a lenser sees his own, service_role all.
+-- What quotas count: lf_sql_engine writes. A tenant sees his own row, service_role all.
 
 alter table lenses.lenser_usage enable row level security;
 alter table lenses.lenser_usage force row level security;

@@ -1,4 +1,4 @@
--- Events on their way, for lf_sql_engine alone; service_role may look.
+-- Events on their way: lf_sql_engine writes, service_role reads.
 
 alter table lenses.outbox enable row level security;
 alter table lenses.outbox force row level security;

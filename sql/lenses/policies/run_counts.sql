@@ -1,4 +1,4 @@
--- What conditions count, for lf_sql_engine alone; service_role may look.
+-- What conditions count: lf_sql_engine writes, service_role reads.
 
 alter table lenses.run_counts enable row level security;
 alter table lenses.run_counts force row level security;

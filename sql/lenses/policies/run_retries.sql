@@ -1,4 +1,4 @@
--- What budgets count, for lf_sql_engine alone; service_role may look.
+-- What budgets count: lf_sql_engine writes, service_role reads.
 
 alter table lenses.run_retries enable row level security;
 alter table lenses.run_retries force row level security;

@@ -1,6 +1,5 @@
--- A lenser sees his own calendars and the seeds (lenser_id NULL); the RPCs (as lf_sql_owner) write
--- the caller's alone. That seeds stay as they are is the business of the table's trigger: it
--- answers everyone.
+-- A tenant sees his own calendars and the seeds (lenser_id NULL). The RPCs (as lf_sql_owner) write
+-- only the caller's. The table's trigger protects the seeds, because a trigger raises an error.
 
 alter table lenses.schedule_calendars enable row level security;
 alter table lenses.schedule_calendars force row level security;

@@ -1,5 +1,5 @@
--- The dispatcher's index of lenses.workflow_schedules, where a lenser sees his due times. The RPCs
--- (as lf_sql_owner) reach the caller's rows alone; service_role reads, inserts and updates; no
+-- The dispatcher's index of lenses.workflow_schedules; a tenant sees his own due times. The RPCs
+-- (as lf_sql_owner) reach only the caller's rows. service_role reads, inserts and updates; no
 -- request role deletes.
 
 alter table lenses.schedule_due enable row level security;

@@ -1,5 +1,5 @@
--- Names of zones: nothing of a tenant's, and nothing for one. The RPCs read, lf_sql_engine writes;
--- service_role reads, inserts and updates.
+-- Names of zones: no tenant sees them. The RPCs read, lf_sql_engine writes; service_role reads,
+-- inserts and updates.
 
 alter table lenses.timezones enable row level security;
 alter table lenses.timezones force row level security;

@@ -1,5 +1,5 @@
--- The workers: nothing of a tenant's, and nothing for one. The RPCs read, lf_sql_engine writes;
--- service_role reads, inserts and updates.
+-- The workers: no tenant sees them. The RPCs read, lf_sql_engine writes; service_role reads,
+-- inserts and updates.
 
 alter table lenses.worker_heartbeats enable row level security;
 alter table lenses.worker_heartbeats force row level security;

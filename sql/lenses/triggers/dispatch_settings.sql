@@ -1,4 +1,4 @@
--- The one row of settings stays, in every replication mode.
+-- Keeps the one row of settings, in every replication mode.
 
 create or replace trigger dispatch_settings_touch
 before update on lenses.dispatch_settings

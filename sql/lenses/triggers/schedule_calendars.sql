@@ -1,4 +1,5 @@
--- Checked on the way in. Seeds are read-only for every role and in every replication mode.
+-- Validates rows before they are written. Seeds are read-only for every role, in every replication
+-- mode.
 
 create or replace trigger schedule_calendars_check
 before insert or update on lenses.schedule_calendars

@@ -1,4 +1,5 @@
--- lenses.fn_require_timezone (lf_sql_engine) has just asked; anyone else's rows are asked here.
+-- lenses.fn_require_timezone (lf_sql_engine) has just checked its rows; everybody else's are
+-- checked here.
 
 create or replace trigger timezones_guard
 before insert or update on lenses.timezones

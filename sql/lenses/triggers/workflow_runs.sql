@@ -1,6 +1,7 @@
--- The gate of every door, in every replication mode. Who is trusted is seen here, as the caller:
--- the functions themselves run as their owner. A transition by lf_sql_engine that has numbered its
--- event itself is one of a claim or a completion, which write it, and passes.
+-- The guards of a run for every path, in every replication mode. The WHEN clauses see the caller
+-- and decide whom to trust, because the functions themselves run as their owner. A transition by
+-- lf_sql_engine that has numbered its event itself is that of a claim or a completion, which writes
+-- the event, and passes.
 
 create or replace trigger workflow_runs_admit
 before insert on lenses.workflow_runs

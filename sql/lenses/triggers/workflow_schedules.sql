@@ -1,5 +1,5 @@
--- Validation and the next slot, for every writer but the dispatcher; then the due index follows. A
--- save that changes nothing is looked at where the next slot is missing.
+-- Validates the row and sets the next slot, for every writer but the dispatcher; then the due row
+-- follows. A save that changes nothing is looked at where the next slot is missing.
 create or replace trigger workflow_schedules_check_insert
 before insert on lenses.workflow_schedules
 for each row execute function lenses.tg_workflow_schedules_check();

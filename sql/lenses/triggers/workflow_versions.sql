@@ -1,4 +1,4 @@
--- Immutable, and true to their workflow, for every role and in every replication mode.
+-- Versions never change and match their workflow, for every role, in every replication mode.
 
 create or replace trigger workflow_versions_check
 before insert on lenses.workflow_versions

@@ -1,5 +1,5 @@
--- Checked on the way in; afterwards the definition is kept as a version, and a deleted workflow's
--- schedules go.
+-- Validates rows before they are written; afterwards keeps the definition as a version, and deletes
+-- the schedules of a deleted workflow.
 
 create or replace trigger workflows_check
 before insert or update on lenses.workflows

@@ -1,4 +1,4 @@
--- The installer alone, as the owner; service_role may look.
+-- Only the installer, as the owner, writes; service_role reads.
 
 alter table lf_sql.expected_objects enable row level security;
 alter table lf_sql.expected_objects force row level security;

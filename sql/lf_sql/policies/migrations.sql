@@ -1,4 +1,4 @@
--- The installer alone, as the owner; service_role may look.
+-- Only the installer, as the owner, writes; service_role reads.
 
 alter table lf_sql.migrations enable row level security;
 alter table lf_sql.migrations force row level security;

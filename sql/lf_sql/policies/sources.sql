@@ -1,4 +1,4 @@
--- The installer alone, as the owner; service_role may look.
+-- Only the installer, as the owner, writes; service_role reads.
 
 alter table lf_sql.sources enable row level security;
 alter table lf_sql.sources force row level security;

@@ -1,5 +1,5 @@
--- What a gateway's runtime says of itself, refused with 22023 where it makes no sense. NULL p_limit
--- or p_lease: not asked.
+-- Raises 22023 where what a gateway's runtime says of itself makes no sense. A NULL p_limit or
+-- p_lease is not checked.
 create or replace function agents.fn_check_worker(p_worker_id text, p_limit int, p_lease interval)
 returns void
 language plpgsql

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- The set-wise half of agents.fn_dispatch_gateway_crons, for rows that it has locked: one run each
--- for the newest slot, and the next slot after p_now. A slot that has its run already (a clock set
--- back) is not run again.
+-- The set-wise half of agents.fn_dispatch_gateway_crons, for rows that it has locked: inserts one
+-- run for the newest slot of each cron, and moves the cron to its next slot after p_now. A slot
+-- that already has a run, because a clock was set back, gets no second one.
 create or replace function agents.fn_dispatch_gateway_cron_batch(p_ids uuid[], p_now timestamptz)
 returns integer
 language plpgsql

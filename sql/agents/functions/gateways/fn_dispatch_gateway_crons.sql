@@ -1,10 +1,11 @@
 -- owner: lf_sql_engine
--- The gateways' part of a tick, by p_now: reaps expired leases, then turns due crons into one run
--- each, for the newest slot, whatever was missed; p_limit at most, each lenser's first ones first.
--- Rows that someone holds are left for the next tick, never waited for; so it may lock a cron
--- before its runs, where claims and completions lock the run first. Set-wise; where the set fails,
--- row by row, as are rows that failed before, so that a bad row costs only itself. One whose next
--- slot cannot be computed rests (next_run_at NULL) until it is saved again.
+-- The gateways' part of a tick, by p_now: reaps expired leases, then makes one run for the newest
+-- slot of each due cron, however many slots were missed. Handles p_limit crons at most, the first
+-- ones of each tenant first. It never waits for a lock: rows that another transaction has locked
+-- are left for the next tick. That is why it may lock a cron before its runs, while claims and
+-- completions lock the run first. It works set-wise. Where the set fails it goes row by row, and so
+-- it does for rows that failed before, so that a bad row costs only itself. A cron whose next slot
+-- cannot be computed rests (next_run_at NULL) until it is saved again.
 create or replace function agents.fn_dispatch_gateway_crons(
   p_now timestamptz,
   p_limit integer default 1000

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- For a gateway's runtime (service_role): the lease runs anew from now.
+-- For a gateway's runtime (service_role): extends the lease, counted from now.
 create or replace function agents.fn_heartbeat_gateway_cron_run(
   p_run_id uuid,
   p_worker_id text,

@@ -1,5 +1,5 @@
--- The newest slot of a spec at or before p_now, searched from a slot of it that is known to be past
--- (p_slot): each step asks what follows the middle and so halves the rest, some twenty questions
+-- The newest slot of a spec at or before p_now, searched from p_slot, a slot of it that is known to
+-- be past. Each step looks at what follows the middle and so halves the rest: about twenty steps
 -- for a year of minutes.
 create or replace function agents.fn_newest_slot(
   p_spec lenses.cron_spec,

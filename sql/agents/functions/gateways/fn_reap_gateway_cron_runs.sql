@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Runs whose lease has expired become timed_out, p_limit at most, each lenser's first ones first.
--- Locks the crons, then their runs, the other way round than claims and completions do; it may,
--- since it waits for neither: what is held is passed over, and the next tick comes for it.
+-- Runs whose lease has expired become timed_out: p_limit at most, the first ones of each tenant
+-- first. It locks the crons, then their runs, while claims and completions do the opposite. That is
+-- safe because it never waits: it passes over rows that are locked, and the next tick handles them.
 create or replace function agents.fn_reap_gateway_cron_runs(
   p_now timestamptz,
   p_limit integer default 1000

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- For operators: derives the next_run_at of a gateway cron anew, the first slot after now that has
+-- For operators: recomputes the next_run_at of a gateway cron as the first slot after now that has
 -- no run.
 create or replace function agents.fn_recompute_gateway_cron(p_cron_id uuid)
 returns agents.gateway_crons

@@ -1,5 +1,5 @@
--- For the RPCs: the caller's own gateway cron, or the one refusal that a stranger's id and an
--- unknown id share, byte for byte.
+-- For the RPCs: returns the caller's own gateway cron. Another tenant's id and an unknown id raise
+-- the same error, byte for byte.
 create or replace function agents.fn_require_gateway_cron(p_gateway_cron_id uuid)
 returns agents.gateway_crons
 language plpgsql

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- Active gateway crons that rest without a next slot, and whose zone the server knows again: their
--- next slot is the first after p_now. At most p_limit a call; what somebody holds is left for the
--- next. A row at a time, so that one that fails costs only itself.
+-- Finds active gateway crons that rest without a next slot and whose zone the server knows again,
+-- and sets their next slot to the first after p_now. Handles p_limit at most; rows that another
+-- transaction has locked are left for the next call. It goes row by row, so that one that fails
+-- costs only itself.
 create or replace function agents.fn_revive_gateway_crons(
   p_now timestamptz,
   p_limit integer default 1000

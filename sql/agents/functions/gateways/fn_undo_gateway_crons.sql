@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Gateway crons that a clock ahead of p_now has put off: their next slot is the first without a run
--- after p_from, no earlier than the row's own last edit. Set-wise: no row of another is touched.
+-- Repairs gateway crons that a clock ahead of p_now has put off: their next slot becomes the first
+-- without a run after p_from, but not before the row's last edit. Set-wise.
 create or replace function agents.fn_undo_gateway_crons(p_now timestamptz, p_from timestamptz)
 returns void
 language plpgsql

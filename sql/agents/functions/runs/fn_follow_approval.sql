@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- The team run of a run that is over without a decision, or waits once more: cancelled is rejected,
--- timed_out is timed_out, pending_approval is pending with no decision.
+-- Updates the team run of a run that ended without a decision, or that waits again: a cancelled
+-- run's team run becomes rejected, a timed_out one's timed_out, and a pending_approval one's
+-- pending without a decision.
 create or replace function agents.fn_follow_approval(p_run lenses.workflow_runs, p_at timestamptz)
 returns void
 language plpgsql

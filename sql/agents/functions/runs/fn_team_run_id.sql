@@ -1,5 +1,5 @@
--- The id of a run's team run, derived, so that the audit of a refused insert can name it before it
--- is there, and a run that comes back after a failover has the same one.
+-- The id of a run's team run, derived from the run's id. So the audit of a refused insert can name
+-- the team run before it exists, and a run that comes back after a failover gets the same one.
 create or replace function agents.fn_team_run_id(p_run_id uuid)
 returns uuid
 language sql

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- A gateway cron run goes pending -> running -> completed, failed or timed_out, or is cancelled on
--- the way; it ends once and what it is about never changes. A row made by hand takes what is
--- missing from its cron.
+-- Keeps a gateway cron run to its states: pending -> running -> completed, failed or timed_out, or
+-- cancelled before that. It ends once, and what it is about never changes. A row inserted by hand
+-- takes missing values from its cron.
 create or replace function agents.tg_gateway_cron_runs_check()
 returns trigger
 language plpgsql

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- The cron tells of its newest run: last_run_at is when that was made, last_status how it stands.
+-- Keeps the cron's last_run_at and last_status at the time and status of its newest run.
 create or replace function agents.tg_gateway_cron_runs_follow()
 returns trigger
 language plpgsql

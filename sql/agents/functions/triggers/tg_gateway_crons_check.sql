@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- A gateway cron's row defends itself, by whatever path it comes: lenser from its gateway,
--- operation, expression, zone and payload checked, the spec parsed. The next slot is looked for
--- after now where the row is new, its time is edited or it is switched on, so that no edit fires a
--- past slot; a next_run_at that is written explicitly is kept. Where the zone has left the server
--- it stays NULL until the tick finds the zone again.
+-- Validates a gateway cron's row, whatever path it comes by: takes the tenant from the gateway,
+-- checks operation, expression, zone and payload, and parses the spec. It looks for the next slot
+-- after now where the row is new, its times were edited or it was switched on, so that no edit
+-- fires a past slot. A next_run_at that is written explicitly is kept. Where the server has lost
+-- the zone next_run_at stays NULL until the tick finds the zone again.
 create or replace function agents.tg_gateway_crons_check()
 returns trigger
 language plpgsql

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- NULL written to the next_run_at of a gateway cron means: compute it. Where that cannot be (its
--- zone has left the server) it stays NULL, and the tick tries again.
+-- Computes the next_run_at of a gateway cron where NULL is written to it. Where that is impossible,
+-- because the server has lost its zone, it stays NULL and the tick tries again.
 create or replace function agents.tg_gateway_crons_next()
 returns trigger
 language plpgsql

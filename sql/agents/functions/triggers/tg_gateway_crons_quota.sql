@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- Gateway crons that come or go, by whatever door, lenser by lenser in the order of their ids.
+-- Counts gateway crons that are inserted or deleted, by whatever path, against the quotas: one
+-- tenant at a time, in the order of their ids.
 create or replace function agents.tg_gateway_crons_quota()
 returns trigger
 language plpgsql

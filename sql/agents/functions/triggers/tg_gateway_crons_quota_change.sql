@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- A gateway cron whose payload has changed: what it counts for changes.
+-- Counts the new payload of a gateway cron against its tenant's quota.
 create or replace function agents.tg_gateway_crons_quota_change()
 returns trigger
 language plpgsql

@@ -1,4 +1,4 @@
--- A gateway's row defends itself, by whatever path it comes.
+-- Validates a gateway's row, whatever path it comes by.
 create or replace function agents.tg_gateways_check()
 returns trigger
 language plpgsql

@@ -1,4 +1,5 @@
--- An agent or team stays with its lenser, for every role: its policy holds for his runs alone.
+-- An agent or team stays with its tenant, for every role, because its policy applies to that
+-- tenant's runs only.
 create or replace function agents.tg_lenser_stays()
 returns trigger
 language plpgsql

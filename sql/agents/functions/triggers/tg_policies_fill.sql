@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- A policy belongs to its agent's lenser.
+-- Fills a policy's tenant from its agent.
 create or replace function agents.tg_policies_fill()
 returns trigger
 language plpgsql

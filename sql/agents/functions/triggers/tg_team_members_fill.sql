@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- A membership belongs to its team's lenser; the agent's foreign key holds the agent to the same.
+-- Fills a membership's tenant from its team; a foreign key requires the agent to have the same one.
 create or replace function agents.tg_team_members_fill()
 returns trigger
 language plpgsql

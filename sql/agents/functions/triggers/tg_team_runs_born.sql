@@ -1,5 +1,5 @@
--- An approval comes after its run: one that is inserted first would escape the guard, which takes
--- what it demands from the run. Roles with the table owner's rights restore rows in any order.
+-- Refuses an approval that is inserted before its run: it would escape the guard, which takes the
+-- requirement from the run. Roles with the table owner's rights may restore rows in any order.
 create or replace function agents.tg_team_runs_born()
 returns trigger
 language plpgsql

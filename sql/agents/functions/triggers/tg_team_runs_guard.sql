@@ -1,8 +1,7 @@
 -- owner: lf_sql_engine
--- For every role but lf_sql_engine: an approval is decided by public.fn_decide_workflow_run, by
--- expiry or by cancelling the run, and by nothing else. A row that is inserted gets the status that
--- its run has; what it claimed to be, or an update of the decision, is recorded and changes
--- nothing.
+-- For every role but lf_sql_engine: only public.fn_decide_workflow_run, expiry or cancelling the
+-- run decides an approval. An inserted row gets the status of its run. Any other status it claims,
+-- and any update of the decision, is recorded and changes nothing.
 create or replace function agents.tg_team_runs_guard()
 returns trigger
 language plpgsql

@@ -1,6 +1,7 @@
--- An assignment's gates and requirement hold for every schedule that goes by it, and for its
--- workflow's runs without one: a role without the table owner's rights, service_role above all, may
--- raise them and lower none, and may not lead them to another workflow.
+-- The gates and the requirement of an assignment apply to every schedule that uses it, and to its
+-- workflow's runs without a schedule. So a role without the table owner's rights, service_role
+-- above all, may raise them but not lower them, and may not move the assignment to another
+-- workflow.
 create or replace function agents.tg_workflow_assignments_approval()
 returns trigger
 language plpgsql

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- An assignment's row defends itself, by whatever path it comes: lenser from its workflow, the
--- assignee and a fallback the lenser's own, the four policies in form, one that is NULL its
--- default. Only what changed is looked up again.
+-- Validates an assignment's row, whatever path it comes by: takes the tenant from the workflow,
+-- requires the assignee and the fallback to be the tenant's own, checks the form of the four
+-- policies and fills their defaults. It looks up only what has changed.
 create or replace function agents.tg_workflow_assignments_check()
 returns trigger
 language plpgsql

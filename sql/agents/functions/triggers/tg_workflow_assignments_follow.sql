@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- The schedules that go by an assignment take over what its queue policy means for them.
+-- Updates the schedules that use an assignment after its queue policy has changed.
 create or replace function agents.tg_workflow_assignments_follow()
 returns trigger
 language plpgsql

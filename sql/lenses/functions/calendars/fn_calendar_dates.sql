@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- All dates of a calendar from p_from through p_until, listed and by rule, each once, without
--- order. A chain of calendars that refer to one another is cut off beyond eight: the check of the
--- rules lets none that long in.
+-- All dates of a calendar from p_from through p_until, both listed and by rule, each once, in no
+-- order. A chain of more than eight calendars that refer to one another is cut off; the check of
+-- the rules allows none that long.
 create or replace function lenses.fn_calendar_dates(
   p_calendar_id uuid,
   p_from date,

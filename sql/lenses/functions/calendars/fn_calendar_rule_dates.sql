@@ -1,7 +1,7 @@
--- The dates from p_from through p_until that an array of calendar rules names, each once, without
--- order. Rules as of lenses.fn_check_calendar_rules, which bounds their number and depth; each is
--- worked out for the years or months of the range, so a single date costs microseconds a rule.
--- p_depth counts the calendars that refer to one another.
+-- The dates from p_from through p_until that an array of calendar rules names, each once, in no
+-- order. lenses.fn_check_calendar_rules describes the rules and bounds their number and depth. Each
+-- rule is computed for the years or months of the range, so a single date costs microseconds a
+-- rule. p_depth counts how many calendars refer to one another.
 create or replace function lenses.fn_calendar_rule_dates(
   p_rules jsonb,
   p_from date,

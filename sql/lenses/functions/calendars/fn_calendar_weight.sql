@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- What it takes to list a calendar: one for itself, one a rule, exceptions included, one for each
--- 500 dates, and as much again for each calendar that a rule refers to, by every path. The calendar
--- p_changed_id counts as if p_changed_rules and p_changed_dates were its own.
+-- The cost of listing a calendar: one for itself, one for each rule, exceptions included, one for
+-- each 500 dates, and the same again for each calendar that a rule refers to, by every path. The
+-- calendar p_changed_id counts as if p_changed_rules and p_changed_dates were its own.
 create or replace function lenses.fn_calendar_weight(
   p_calendar_id uuid,
   p_changed_id uuid,

@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
--- What the rules of a calendar refer to: calendars of its own lenser or seeds, eight deep, no
--- cycle, and no more in all than a tick lists in passing (lenses.fn_calendar_weight), for this
--- calendar and for each that leads to it; raises 22023. Saves of a lenser's calendars that have
--- rules follow one another, so that two of them cannot close a cycle together.
+-- Checks what the rules of a calendar refer to, and raises 22023: only the tenant's own calendars
+-- or seeds, at most eight deep, without a cycle, and in all no more than a tick can list in passing
+-- (lenses.fn_calendar_weight). This applies to the calendar and to each one that leads to it. Saves
+-- of one tenant's calendars with rules wait for each other, so that two of them cannot close a
+-- cycle together.
 create or replace function lenses.fn_check_calendar_links(
   p_calendar_id uuid,
   p_lenser_id uuid,

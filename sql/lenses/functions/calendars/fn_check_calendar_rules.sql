@@ -1,6 +1,6 @@
--- Checks an array of calendar rules; raises 22023 naming the rule and the way out. Form only: what
--- a rule refers to is the business of lenses.fn_check_calendar_links. p_path names where the array
--- stands; p_depth counts how deep "except" is nested.
+-- Checks the form of an array of calendar rules; raises 22023 with the rule and the way out.
+-- lenses.fn_check_calendar_links checks what the rules refer to. p_path names the array in
+-- messages; p_depth counts how deep "except" is nested.
 create or replace function lenses.fn_check_calendar_rules(
   p_rules jsonb,
   p_path text default 'rules',

@@ -1,5 +1,5 @@
--- Whether a calendar closes the date of an instant, the day before or the day before that, so that
--- slots of a closed stretch may have moved past the instant.
+-- Whether a calendar closes the date of an instant or one of the two days before, so that slots on
+-- closed dates may have moved past the instant.
 create or replace function lenses.fn_is_closed_near(p_calendar_id uuid, p_at timestamptz)
 returns boolean
 language sql

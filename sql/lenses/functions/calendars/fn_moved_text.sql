@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- Where a moved slot came from, for people: "moved from Fri 25 Dec: us-federal-holidays"; NULL for
--- a slot of the expression itself. Of several that fall together the first is named, and how many.
+-- Where a moved slot came from, for people: "moved from Fri 25 Dec: us-federal-holidays". NULL for
+-- a slot that did not move. Where several slots moved to one, the text names the first and counts
+-- the rest.
 create or replace function lenses.fn_moved_text(
   p_schedule lenses.workflow_schedules,
   p_slot timestamptz

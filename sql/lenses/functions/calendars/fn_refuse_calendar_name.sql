@@ -1,4 +1,4 @@
--- One message for a name that is taken, without the row's keys that a constraint would show.
+-- Raises the error for a name that is taken. A constraint would show the row's keys.
 create or replace function lenses.fn_refuse_calendar_name(p_name text)
 returns void
 language plpgsql

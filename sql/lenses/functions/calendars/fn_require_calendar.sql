@@ -1,5 +1,5 @@
--- For the RPCs: the caller's own calendar, or the one refusal that a stranger's id and an unknown
--- id share, byte for byte. Seeds, which everyone sees, are refused in words of their own.
+-- For the RPCs: returns the caller's own calendar. Another tenant's id and an unknown id raise the
+-- same error, byte for byte. Seeds, which everyone sees, raise an error of their own.
 create or replace function lenses.fn_require_calendar(p_calendar_id uuid)
 returns lenses.schedule_calendars
 language plpgsql

@@ -1,5 +1,5 @@
--- The result of a run in the body of an answer: a JSON object of at most 1 MB. NULL where it is
--- none.
+-- The result of a run in the body of an answer: a JSON object of at most 1 MB. NULL where the body
+-- has none.
 create or replace function lenses.fn_answered_result(p_content text)
 returns jsonb
 language plpgsql

@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- What the keys of a delivery must be together, before its constraints answer in their own words.
+-- Raises 22023 where the keys of a delivery contradict each other, before its constraints answer in
+-- their own words.
 create or replace function lenses.fn_check_delivery(p_delivery lenses.deliveries)
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- Headers that an operator names: an object of strings, none of them one that the request has
--- anyway, none with a character that could end a header.
+-- Raises 22023 unless the headers that an operator names are an object of strings, without one that
+-- the request sets itself, and without a character that could end a header.
 create or replace function lenses.fn_check_delivery_headers(p_headers jsonb)
 returns void
 language plpgsql

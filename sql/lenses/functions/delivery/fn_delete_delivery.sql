@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- For service_role. What still waits for it goes along; its runs in flight end with their leases.
+-- For service_role. Events that still wait for it are deleted too; its runs in flight end with
+-- their leases.
 create or replace function lenses.fn_delete_delivery(p_name text)
 returns void
 language plpgsql

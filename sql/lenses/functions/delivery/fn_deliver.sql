@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For service_role: one piece of deliveries by the server's clock, for who wants them more often
--- than the tick comes. Safe beside it.
+-- For service_role: does one piece of deliveries by the server's clock, for callers that want them
+-- more often than the tick comes. Safe beside the tick.
 create or replace function lenses.fn_deliver()
 returns integer
 language plpgsql

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- Puts events of one type into the outbox, for each delivery that asks for them, within the
--- caller's transaction. p_events: [{"lenser_id","workflow_id","schedule_id","run_id","data"}], in
--- their order; what is NULL of workflow_id comes from the schedule. Who tells of a schedule holds
--- its row, so the order of the ids is that of the commits.
+-- caller's transaction. p_events is [{"lenser_id","workflow_id","schedule_id","run_id","data"}], in
+-- order; a NULL workflow_id is filled from the schedule. The caller holds the schedule's row, so
+-- the order of the ids is the order of the commits.
 create or replace function lenses.fn_emit_events(
   p_event_type text,
   p_events jsonb,

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- schedule.missed, an event a plan that has dropped slots.
+-- Emits schedule.missed: one event for each plan that has dropped slots.
 create or replace function lenses.fn_emit_missed(p_plans lenses.slot_plan[], p_now timestamptz)
 returns void
 language plpgsql

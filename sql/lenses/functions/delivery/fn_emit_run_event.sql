@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- The event that a run's new status is, if it is one: run.failed, run.timed_out, approval.waiting.
+-- Emits the event of a run's new status, if it has one: run.failed, run.timed_out,
+-- approval.waiting.
 create or replace function lenses.fn_emit_run_event(p_run lenses.workflow_runs, p_at timestamptz)
 returns void
 language plpgsql

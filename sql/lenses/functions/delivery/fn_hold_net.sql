@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Keeps pg_net's queue as it is until the transaction ends, so that nobody adds a trigger to it,
--- and says why pg_net is not to be called; NULL where it may be.
+-- Locks pg_net's queue until the transaction ends, so that nobody adds a trigger to it. Returns why
+-- pg_net must not be called; NULL where it may be.
 create or replace function lenses.fn_hold_net()
 returns text
 language plpgsql

@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- Why nothing can be posted, for health; NULL: it can. Written only where it changes.
+-- Records for health why nothing can be posted; NULL means that it can. It writes only where the
+-- reason changes.
 create or replace function lenses.fn_note_delivery(p_name text, p_problem text)
 returns void
 language sql

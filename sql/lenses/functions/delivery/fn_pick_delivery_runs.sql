@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Up to p_limit pending runs for a delivery, locked, by priority, then age: of its workflow, or of
--- all that have no delivery of their own. The rules are those of lenses.fn_pick_runs: nothing goes
--- beyond a schedule's limit, and of such a schedule nothing goes before one that somebody holds.
--- Looks at the first thousand that may go; what others hold is passed over.
+-- Locks up to p_limit pending runs for a delivery, by priority, then age: runs of its workflow, or
+-- of all workflows that have no delivery of their own. The rules are those of lenses.fn_pick_runs:
+-- no schedule goes over its limit, and no run of such a schedule goes before one that is locked. It
+-- looks at the first thousand that may start, and passes over runs that are locked.
 create or replace function lenses.fn_pick_delivery_runs(
   p_workflow_id uuid,
   p_now timestamptz,

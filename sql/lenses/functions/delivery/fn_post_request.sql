@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Asks pg_net for one signed request and notes its number; sent when the caller commits. What the
--- queue holds, others may read: the signature stands there, the secret never. A number that is
--- known already belongs to a request that pg_net has lost: the newer one takes it over.
+-- Asks pg_net for one signed request and stores its number; pg_net sends it when the caller
+-- commits. Others may read the queue: it contains the signature, never the secret. A number that is
+-- already known belongs to a request that pg_net has lost, so the new request takes it over.
 create or replace function lenses.fn_post_request(
   p_delivery lenses.deliveries,
   p_keys bytea[],

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- An attempt of an event has failed: it comes again later, or is a dead letter. False, and nothing
--- changed, where p_worker_id does not hold it, or not by p_attempt (NULL: by any).
+-- An attempt of an event has failed: it comes again later, or becomes a dead letter. Returns false,
+-- and changes nothing, where p_worker_id does not hold it, or not by p_attempt (NULL: any attempt).
 create or replace function lenses.fn_put_off_event(
   p_id bigint,
   p_worker_id text,

@@ -1,4 +1,4 @@
--- The pause that a Retry-After header asks for, seconds or a date of HTTP, a day at most; NULL
+-- The pause that a Retry-After header asks for, in seconds or as an HTTP date, a day at most; NULL
 -- where there is none that can be read.
 create or replace function lenses.fn_retry_after(p_headers jsonb, p_now timestamptz)
 returns interval

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- For operators (service_role): dead letters go once more, attempts anew.
+-- For operators (service_role): sends dead letters again, with all their attempts.
 create or replace function lenses.fn_retry_dead_events(p_delivery text)
 returns integer
 language plpgsql

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- For service_role: makes the named delivery, or changes the named keys of it, all or none. Only
--- operators name where anything goes: nothing that a tenant writes becomes an address or a header.
+-- operators say where anything goes: nothing that a tenant writes becomes an address or a header.
 create or replace function lenses.fn_set_delivery(p_patch jsonb)
 returns lenses.deliveries
 language plpgsql

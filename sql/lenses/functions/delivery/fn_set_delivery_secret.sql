@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For service_role: keeps a secret that signs requests, where there is no vault. It never comes
--- back.
+-- For service_role: stores a secret that signs requests, where there is no vault. Nobody can read
+-- it back.
 create or replace function lenses.fn_set_delivery_secret(p_name text, p_secret text)
 returns void
 language plpgsql

@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- What an answer means for the run and attempt that it is about; nothing where that attempt is
--- over. The rules are those of lf-sql runs deliver: 200 with a JSON object completes the run; 202
--- leaves it to the endpoint until the lease ends; 408, 425, 429, 5xx and no answer fail the
--- attempt, with no other before Retry-After; so does whatever else, as contract_violated. A number
--- spent_credits in a JSON object is booked, and ends a run that passes its limit. Returns what went
--- wrong, if it did.
+-- Applies an answer to the run and attempt that it is about; does nothing where that attempt is
+-- over. The rules are those of lf-sql runs deliver. 200 with a JSON object completes the run. 202
+-- leaves it to the endpoint until the lease ends. 408, 425, 429, 5xx and no answer fail the
+-- attempt, and the next one waits for Retry-After. Anything else fails it as contract_violated. A
+-- number spent_credits in a JSON object is booked, and ends a run that passes its limit. Returns
+-- what went wrong, if anything.
 create or replace function lenses.fn_settle_run(
   p_request lenses.delivery_requests,
   p_status integer,

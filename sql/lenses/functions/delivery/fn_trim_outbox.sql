@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Keeps what waits for a delivery bounded: what has used up its attempts, or is more than
--- max_events, becomes a dead letter, the oldest first; dead letters beyond max_events go. At most
--- p_limit of each; returns how many. The caller holds the delivery's row. Old ones go with the
--- history (lenses.fn_purge_history_batch).
+-- Bounds what waits for a delivery. Events that have used up their attempts, and the oldest beyond
+-- max_events, become dead letters; dead letters beyond max_events are deleted. Handles p_limit of
+-- each at most; returns how many. The caller holds the delivery's row. Old ones go with the history
+-- (lenses.fn_purge_history_batch).
 create or replace function lenses.fn_trim_outbox(
   p_delivery lenses.deliveries,
   p_now timestamptz,

@@ -1,5 +1,5 @@
--- The keys that stand in a secret as Standard Webhooks write it: whsec_ and the base64 of 24 to 64
--- bytes; two or three, with a blank between, while one replaces another. NULL where it is no
+-- The keys in a secret of Standard Webhooks: whsec_ and the base64 of 24 to 64 bytes. While one key
+-- replaces another there are two or three, with a blank between. NULL where the text is not such a
 -- secret.
 create or replace function lenses.fn_webhook_keys(p_secret text)
 returns bytea[]

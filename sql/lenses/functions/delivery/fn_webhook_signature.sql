@@ -1,4 +1,4 @@
--- The header webhook-signature of Standard Webhooks: a signature a key.
+-- The header webhook-signature of Standard Webhooks, with one signature for each key.
 create or replace function lenses.fn_webhook_signature(
   p_keys bytea[],
   p_id text,

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- A workflow's definition has changed: schedules whose newest slot failed on its cycle lose that
--- error where the version that they would start has none. The workflow is locked, as it is by all
--- that lock its schedules after it.
+-- A workflow's definition has changed: clears the error of schedules whose newest slot failed on
+-- its cycle, where the version that they would start has no cycle. The workflow is locked, as it is
+-- by everybody who locks its schedules after it.
 create or replace function lenses.fn_clear_mended_of(p_workflow_id uuid)
 returns void
 language sql

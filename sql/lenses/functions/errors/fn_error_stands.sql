@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Is what a schedule's newest slot failed on still so? Asked of the row as it is, by health and by
--- a save. An error that only the next slot can try again (a condition that raised, a dispatch that
--- failed) stands; where the newest slot failed on nothing, nothing stands.
+-- Does the cause still exist on which a schedule's newest slot failed? Health and saves ask this of
+-- the row as it is. An error that only the next slot can test (a condition that raised, a dispatch
+-- that failed) stands. Where the newest slot did not fail, no error stands.
 create or replace function lenses.fn_error_stands(p_schedule lenses.workflow_schedules)
 returns boolean
 language sql

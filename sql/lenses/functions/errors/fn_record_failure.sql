@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- The slot at hand of a schedule failed. It is tried again after 1, 2, 4 and 8 minutes; the fifth
--- failure uses it up. Where the zone has left the server the slot is dispatched without looking for
--- a next one, and the schedule waits for the zone. What cannot even be recorded is raised as a
--- warning, and the schedule looked at in the next minute.
+-- Records that a schedule's current slot failed. It is tried again after 1, 2, 4 and 8 minutes; the
+-- fifth failure uses the slot up. Where the server has lost the zone the slot is dispatched without
+-- a next one, and the schedule waits for the zone. Where even the recording fails, it raises a
+-- warning, and the schedule is looked at again a minute later.
 create or replace function lenses.fn_record_failure(
   p_schedule_id uuid,
   p_tick_id bigint,

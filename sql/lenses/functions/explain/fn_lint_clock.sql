@@ -1,6 +1,6 @@
--- The first change of a zone's clock, forward or back, in the two years after p_now at which an
--- expression's slots are not those of other days: {"at", "minutes", "effect"}; NULL where every
--- change passes them by. effect: skipped, doubled (real time), moved, once (wall clock).
+-- The first change of a zone's clock, forward or back, in the two years after p_now that changes an
+-- expression's slots: {"at", "minutes", "effect"}; NULL where no change does. effect: skipped,
+-- doubled (real time), moved, once (wall clock).
 create or replace function lenses.fn_lint_clock(
   p_spec lenses.cron_spec,
   p_timezone text,

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- What is likely not meant about schedules, a row a finding; p_schedule_id NULL: about all of a
--- lenser (p_lenser_id), or of everybody. Reads rules, calendars and what ran; changes nothing.
+-- What is probably a mistake in a schedule, one row for each finding. p_schedule_id NULL: all
+-- schedules of a tenant (p_lenser_id), or of all tenants. It reads rules, calendars and past runs,
+-- and changes nothing.
 create or replace function lenses.fn_lint_schedule(
   p_schedule_id uuid default null,
   p_lenser_id uuid default null

@@ -1,5 +1,5 @@
--- The first step of an expression's minute, hour or day-of-month field that does not divide the
--- field, so that the last distance of each round is another: {"field", "item", "step", "round",
+-- The first step in an expression's minute, hour or day-of-month field that does not divide the
+-- field, so that the last distance of each round differs: {"field", "item", "step", "round",
 -- "last"}; NULL where there is none.
 create or replace function lenses.fn_lint_steps(p_cron_expr text)
 returns jsonb

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- All that can be off, a line each: the machinery first, then every schedule that is not fine.
--- p_facts is what only the connected role can see, gathered by lf-sql from
--- sql/queries/health_*.sql; NULL: the lines on pg_cron say so.
+-- Everything that can be wrong, one line each: the machinery first, then every schedule that is not
+-- fine. p_facts is what only the connected role can see, gathered by lf-sql with
+-- sql/queries/health_*.sql; where it is NULL the lines on pg_cron say so.
 create or replace function lenses.fn_health(
   p_facts jsonb default null, p_has_schedules boolean default true)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)

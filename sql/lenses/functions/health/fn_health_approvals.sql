@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- One line about the runs that wait for their owner, none where no run does; p_lenser_id NULL: of
--- every tenant (the caller has been checked). Waiting is what approval is for, so it is told and no
--- trouble; after a day it is a warning.
+-- One line about the runs that wait for their owner, or none where no run does; p_lenser_id NULL:
+-- of every tenant (the caller has been checked). Waiting is what approval is for, so the line is
+-- plain at first and becomes a warning after a day.
 create or replace function lenses.fn_health_approvals(p_lenser_id uuid)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql

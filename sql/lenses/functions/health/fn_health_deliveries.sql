@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Deliveries, a line each that is active or holds dead letters, and one about who else may use
--- pg_net; none where nothing is delivered.
+-- One line for each delivery that is active or holds dead letters, and one about who else may use
+-- pg_net. No line where nothing is delivered.
 create or replace function lenses.fn_health_deliveries()
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Is somebody dispatching? Reads the newest tick, the workers' heartbeats and the settings; what
+-- Does anything dispatch? Reads the newest tick, the workers' heartbeats and the settings. What
 -- pg_cron shows comes in p_facts (fn_health_pg_cron; NULL: not asked). On a standby only the
--- replicated tick says anything. The clock is the server's own: a caller cannot set it.
+-- replicated tick is evidence. The clock is the server's own: a caller cannot set it.
 create or replace function lenses.fn_health_driver(p_facts jsonb)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language plpgsql

@@ -1,9 +1,10 @@
 -- owner: lf_sql_engine
--- Who keeps due schedules waiting: ticks go on, slots are due for more than 90 seconds, and a
--- session has held a lock on schedules for a minute. p_facts -> 'holders' is what the connected
--- role sees of such sessions (sql/queries/health_holders.sql). A row that a transaction has locked
--- or written carries its number in xmax, so that how many it holds is known; where several hold one
--- together it does not, and the line says that it may.
+-- Who keeps due schedules waiting: ticks go on, but slots have been due for more than 90 seconds
+-- and a session has held a lock on schedules for a minute. p_facts -> 'holders' is what the
+-- connected role sees of such sessions (sql/queries/health_holders.sql). A row that one transaction
+-- has locked or written has that transaction's number in xmax, so the line says how many rows it
+-- holds. Where several hold a row together it has another number, and the line says only that they
+-- may.
 create or replace function lenses.fn_health_holders(p_facts jsonb)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql

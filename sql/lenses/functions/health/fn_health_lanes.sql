@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
--- A line a lane where there are several, and one a pg_cron job of a lane too many. A lane that does
--- not tick is no bad news: the others do its work, only later. p_facts -> 'lanes': the numbers of
--- lanes with a job, where it could be asked. Under a worker (p_has_worker) lanes tick only while
--- there is more to do than a batch, so that its heartbeat says which are there.
+-- One line for each lane where there are several, and one for each pg_cron job of a lane too many.
+-- A lane that does not tick is not bad news: the others do its work, only later. p_facts -> 'lanes'
+-- has the numbers of lanes with a job, where they could be read. Under a worker (p_has_worker)
+-- lanes tick only while there is more work than one batch, so the worker's heartbeat says which
+-- lanes it serves.
 create or replace function lenses.fn_health_lanes(p_facts jsonb, p_has_worker boolean)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql

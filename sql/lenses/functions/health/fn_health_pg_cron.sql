@@ -1,7 +1,7 @@
--- The minute job's line, from facts that only the connected role can see
+-- The line about the minute job, from facts that only the connected role can see
 -- (sql/queries/health_facts.sql and, where the extension is in this database, health_job.sql). It
--- judges and reads nothing; the first trouble that applies is named. p_is_driven: something ticks
--- all the same, so that a missing job is no bad news.
+-- reads no tables, and names the first trouble that applies. p_is_driven: something else ticks, so
+-- that a missing job is not bad news.
 create or replace function lenses.fn_health_pg_cron(p_facts jsonb, p_is_driven boolean)
 returns table (state text, label text, detail text, advice text)
 language sql

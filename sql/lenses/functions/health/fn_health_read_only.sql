@@ -1,6 +1,6 @@
 -- Does the server, or this database, make every new transaction read-only? Then nothing can be
 -- dispatched. One row where it does, none where only this session or its role does. The advice
--- begins a transaction that may write all the same.
+-- begins a transaction that may write in spite of the setting.
 create or replace function lenses.fn_health_read_only()
 returns table (detail text, advice text)
 language sql

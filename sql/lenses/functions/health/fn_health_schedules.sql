@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Every schedule that is not fine, a line a finding; p_lenser_id narrows it to one tenant (NULL:
--- all; the caller has been checked). A slot is overdue three minutes after its due time unless a
--- lane's newest tick is at work on that schedule.
+-- Every schedule that is not fine, one line for each finding. p_lenser_id narrows it to one tenant
+-- (NULL: all; the caller has been checked). A slot is overdue three minutes after its due time,
+-- unless a lane's newest tick is working on that schedule.
 create or replace function lenses.fn_health_schedules(p_lenser_id uuid)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql

@@ -1,5 +1,5 @@
 -- The time between two instants in the words of lenses.fn_health_age; "forever" where one of them
--- is infinite, as a row of older days may have it.
+-- is infinite, as in rows of old versions.
 create or replace function lenses.fn_health_since(p_from timestamptz, p_until timestamptz)
 returns text
 language sql

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- Schedules that let nothing through: all of their last ten slots, and all of the last day, were
--- skipped for one reason. Each may be meant so; all together rarely are. p_lenser_id NULL: of every
--- tenant (the caller has been checked). Only schedules whose newest slot was skipped are looked at,
--- each by an index.
+-- skipped for one reason. A single skip is often intended; all of them rarely are. p_lenser_id
+-- NULL: of every tenant (the caller has been checked). It looks only at schedules whose newest slot
+-- was skipped, each by an index.
 create or replace function lenses.fn_health_skipping(p_lenser_id uuid)
 returns table (schedule_id uuid, detail text, advice text)
 language sql

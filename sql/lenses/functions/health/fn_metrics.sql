@@ -1,7 +1,6 @@
 -- owner: lf_sql_engine
--- The figures of lf-sql metrics, a sample a row. Counters are the ticks that are kept plus what
--- purged ones have counted, so they never go back. What is in flight is counted by the partial
--- indexes.
+-- The figures of lf-sql metrics, one sample a row. Counters add up the ticks that are kept and the
+-- sums of purged ones, so they never go back. Partial indexes count what is in flight.
 create or replace function lenses.fn_metrics()
 returns table (name text, kind text, help text, labels jsonb, value double precision)
 language sql

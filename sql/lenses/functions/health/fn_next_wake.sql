@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- For a driver between two ticks: milliseconds until the next thing within the look-ahead that a
--- tick would act on, by the server's clock, so that the driver's own does not matter; NULL: nothing
--- within it. Index probes only: due schedules, ends of pauses, leases and approvals, gateway crons.
--- What is due already is not counted: the tick has just seen it.
+-- tick would act on; NULL where there is none. The server's clock counts, so the driver's own does
+-- not matter. Index probes only: due schedules, ends of pauses, leases and approvals, gateway
+-- crons. What is already due is not counted, because the tick has just seen it.
 create or replace function lenses.fn_next_wake(p_lookahead_ms integer)
 returns double precision
 language sql

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- A process lf-sql worker stops of its own will: its heartbeat goes, so that health does not look
--- for it.
+-- For a process lf-sql worker that stops on purpose: removes its heartbeat, so that health does not
+-- miss it.
 create or replace function lenses.fn_remove_worker(p_worker_id text)
 returns void
 language sql

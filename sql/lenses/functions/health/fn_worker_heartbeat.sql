@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- A process lf-sql worker says that it lives, and as a leader that it ticks: it calls this after a
--- tick that went well. Rows of processes that have been silent for a day go. The row's time is the
--- server's, and so is its session. It also deletes old ticks that had nothing to do: after ten
--- minutes one a minute stays. A tick a second would be a million rows in a fortnight.
+-- For a process lf-sql worker: records that it lives and, after a tick that went well, that it
+-- leads. Deletes the rows of processes that have been silent for a day. Time and session are the
+-- server's. It also deletes old ticks that had nothing to do: after ten minutes one a minute stays,
+-- since a tick a second would make a million rows in a fortnight.
 create or replace function lenses.fn_worker_heartbeat(
   p_worker_id text, p_hostname text, p_pid integer, p_is_leader boolean, p_version text,
   p_lanes integer default null

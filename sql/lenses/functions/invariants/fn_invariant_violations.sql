@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- The promises that must hold at any moment, as a query: returns what breaks them, nothing in a
+-- Promises that must hold at any moment, as a query: returns what breaks them, and nothing in a
 -- sound database. For tests after a fault, and for lf-sql verify.
 create or replace function lenses.fn_invariant_violations()
 returns table (invariant text, subject uuid, detail text)

@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- How many slots a lenser's schedules and gateway crons have, or everybody's (NULL), in each hour
--- of seven days, today's midnight first. Slots are counted from the parsed masks, not walked: a
--- distinct (spec, zone) is looked at once an hour, so that ten thousand schedules cost little more
--- than their distinct times; only those whose slots a calendar moves are walked. Where a zone
--- stands half an hour off p_timezone, the hour falls into two of its own. Guards, jitter and the
--- turn of a clock are left out.
+-- How many slots the schedules and gateway crons of a tenant (NULL: of all) have in each hour of
+-- seven days, from today's midnight on. Slots are counted from the parsed masks, not walked: each
+-- distinct (spec, zone) is counted once for each hour, so that ten thousand schedules cost little
+-- more than their distinct times. Only schedules whose slots a calendar moves are walked. Where a
+-- zone stands half an hour off p_timezone, an hour covers parts of two hours of that zone. Guards,
+-- jitter and changes of the clock are left out.
 create or replace function lenses.fn_schedule_load(p_lenser_id uuid, p_timezone text)
 returns table (hour_at timestamptz, local_day date, local_hour int, slots bigint, schedules bigint)
 language plpgsql

@@ -1,5 +1,5 @@
--- Whether a schedule has no slot left for good: a single slot that is over, or a window that is.
--- Without a next slot alone it may also wait for a zone that the server has lost.
+-- Whether a schedule will never have a slot again: its single slot, or its window, is over. A
+-- schedule without a next slot may also wait for a zone that the server has lost.
 create or replace function lenses.fn_is_finished(
   p_schedule_type text,
   p_next_run_at timestamptz,

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- What points at rows that are gone, which only writes past the foreign keys can bring about.
+-- Rows that refer to rows which are gone. Only writes past the foreign keys can cause that.
 -- p_lenser_id narrows it to one tenant.
 create or replace function lenses.fn_missing_parents(p_lenser_id uuid default null)
 returns table (resource text, id uuid, detail text)

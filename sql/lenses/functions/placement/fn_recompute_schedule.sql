@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For operators: derives next_run_at anew, as NULL written to it does: the first slot after now
--- that is not used up. Slots of the past that wait are given up, with a log row. Makes a due row
--- that is missing. Locks the schedule; safe to repeat.
+-- For operators: recomputes next_run_at, as writing NULL to it does: the first slot after now that
+-- is not used up. Past slots that wait are given up, with a log row. Inserts a missing due row.
+-- Locks the schedule; safe to repeat.
 create or replace function lenses.fn_recompute_schedule(p_schedule_id uuid)
 returns lenses.workflow_schedules
 language plpgsql

@@ -1,5 +1,5 @@
--- Called by the triggers of every table that stores a failure policy. Raises 22023, see comment. An
--- id without its mode is refused: who names a fallback expects it to be used.
+-- Called by the triggers of every table that stores a failure policy. Raises 22023, see comment. A
+-- fallback id without its mode is refused: whoever names a fallback expects it to be used.
 create or replace function lenses.fn_check_failure_policy(p_policy jsonb)
 returns void
 language plpgsql

@@ -1,8 +1,8 @@
--- The checker behind the four policies and whatever else is an object of a few known keys. p_rules
--- is {"key": rule}, a rule one of {"type": "boolean"}, {"type": "uuid"}, {"type": "integer", "min",
--- "max"}, {"type": "word", "values"}, {"type": "words", "max", "length"} with or without "values".
--- Raises 22023 at the first fault, naming p_name, the key and the nearest that would have been
--- right. NULL is no policy at all: whether a column may be without one is the table's to say.
+-- The checker behind the four policies and every other object of a few known keys. p_rules is
+-- {"key": rule}, where a rule is {"type": "boolean"}, {"type": "uuid"}, {"type": "integer", "min",
+-- "max"}, {"type": "word", "values"} or {"type": "words", "max", "length"} with or without
+-- "values". Raises 22023 at the first fault, with p_name, the key and the nearest right one. NULL
+-- passes: the table decides whether a column may be NULL.
 create or replace function lenses.fn_check_policy(p_name text, p_policy jsonb, p_rules jsonb)
 returns void
 language plpgsql

@@ -1,4 +1,5 @@
--- The policies of whoever says nothing. Constant: what is left out is told by it from what is said.
+-- The default of each policy. It is constant, so that a policy that was left out can be told from
+-- one that was given.
 create or replace function lenses.fn_default_policies()
 returns jsonb
 language sql

@@ -1,6 +1,7 @@
--- Which policies (an object of the four, NULL for those left out) are spelled out as their default
--- is. A writer that knows says so in p_explicit; else what is written anew is spelled out, and what
--- was not touched stays what it was. p_old is NULL for an INSERT.
+-- Which policies (an object of the four, NULL for those left out) are given explicitly although
+-- they equal their default. A writer that knows says so in p_explicit. Otherwise a policy that is
+-- written now counts as explicit, and an untouched one keeps its state. p_old is NULL for an
+-- INSERT.
 create or replace function lenses.fn_explicit_defaults(
   p_new jsonb,
   p_explicit text[],

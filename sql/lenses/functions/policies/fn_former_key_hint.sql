@@ -1,5 +1,4 @@
--- What stands for a key that other schedulers have, as a hint for who writes it; NULL for any other
--- key.
+-- A hint for a key that other schedulers have; NULL for any other key.
 create or replace function lenses.fn_former_key_hint(p_key text, p_value jsonb)
 returns text
 language sql

@@ -1,8 +1,8 @@
--- The four policies that hold for a schedule, and that its runs carry: its own (p_own, an object of
--- the four as they are stored), key by key before its assignment's, before the server's default
--- mode; of approval the stricter. Where two levels together would say what no policy may (a
--- fallback for another mode; skip where serial meets backfill or spread) the key that makes no
--- sense is gone.
+-- The four policies that apply to a schedule, and that its runs carry. Key by key its own policy
+-- (p_own, an object of the four as they are stored) comes before that of its assignment, and that
+-- before the server's default mode; of two approval policies the stricter applies. Where two levels
+-- together would say what no policy may (a fallback with another mode; skip where serial meets
+-- backfill or spread), the key that makes no sense is dropped.
 create or replace function lenses.fn_merge_policies(
   p_own jsonb,
   p_explicit text[],

@@ -1,4 +1,5 @@
--- What the dispatcher and the claims go by, of a queue policy: kept as columns of the schedule.
+-- The parts of a queue policy that the dispatcher and the claims use; they are stored as columns of
+-- the schedule.
 create or replace function lenses.fn_queue_limits(
   p_policy jsonb,
   out max_in_flight integer,

@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
--- What becomes of the slots of days to come, for people to read and to compare: a row a schedule,
--- day of its own zone, decision and reason. Judged as the preview judges: guards that look at runs
--- see this moment. Of one schedule, of a lenser's, or of everybody's (both NULL); none of what is
--- not active. A schedule at a time, so that memory is bounded by one's slots.
+-- What will happen to the slots of coming days, for people to read and compare: one row for each
+-- schedule, day in its own zone, decision and reason. It decides as the preview does: guards that
+-- look at runs see this moment. For one schedule, for those of a tenant, or for all (both NULL);
+-- inactive ones are left out. It goes schedule by schedule, so that memory is bounded by the slots
+-- of one.
 create or replace function lenses.fn_preview_days(
   p_from date,
   p_days integer,

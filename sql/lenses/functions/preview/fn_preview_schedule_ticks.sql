@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- The next slots of a schedule as the tick would judge them, through the tick's own judge; changes
--- nothing. Guards that look at runs see the moment of the call in every row. An answer is at most
--- 200 rows and, but for one row, 16 MB of inputs.
+-- The next slots of a schedule as the tick would decide them, by the tick's own judge; changes
+-- nothing. Guards that look at runs see the moment of the call in every row. An answer has at most
+-- 200 rows and 16 MB of inputs, but always one row.
 create or replace function lenses.fn_preview_schedule_ticks(
   p_schedule_id uuid,
   p_n integer default 10,

@@ -1,4 +1,4 @@
--- Raises 53400 for a quota: which setting, its limit, what there would be, and the way out.
+-- Raises 53400 for a quota: names the setting, its limit, what there would be, and the way out.
 create or replace function lenses.fn_refuse_quota(
   p_setting text,
   p_limit bigint,

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- For service_role: from the next tick on nothing is dispatched. Safe to repeat; the newest reason
+-- For service_role: stops dispatching from the next tick on. Safe to repeat; the newest reason
 -- stands.
 create or replace function lenses.fn_freeze_dispatch(p_reason text)
 returns lenses.dispatch_settings

@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- For operators: counts anew what lenses.run_counts and lenses.lenser_usage keep, and derives anew
--- the limits that schedules have by their policies, where rows were written with triggers silent.
--- Safe beside everything: what goes and what is counted is one statement's snapshot, and what is
--- committed later adds itself; nothing is folded meanwhile. Of usage each lenser's row is locked,
--- so that whoever saves waits. p_if_none: only where nothing has been counted yet, as an install
--- asks.
+-- For operators: recounts what lenses.run_counts and lenses.lenser_usage keep, and recomputes the
+-- limits that schedules get from their policies, where rows were written with triggers disabled. It
+-- is safe beside everything else: deleting and counting use the snapshot of one statement, changes
+-- that are committed later add themselves, and nothing is folded meanwhile. For usage it locks each
+-- tenant's row, so that saves wait. p_if_none: only where nothing has been counted yet, as an
+-- install asks.
 create or replace function lenses.fn_recount(p_if_none boolean default false)
 returns void
 language plpgsql

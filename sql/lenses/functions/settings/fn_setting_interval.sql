@@ -1,4 +1,4 @@
--- A span of time that stands in JSON, as text, held between two bounds.
+-- Reads a span of time that stands in JSON as text, and checks it against two bounds.
 create or replace function lenses.fn_setting_interval(
   p_text text,
   p_name text,

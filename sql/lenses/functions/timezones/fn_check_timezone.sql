@@ -1,7 +1,7 @@
 -- Raises 22023 unless p_timezone is, letter for letter, an IANA zone name that the server knows.
--- Postgres itself would take much more: POSIX strings with the sign turned round (UTC+8), any
+-- PostgreSQL itself would accept much more: POSIX strings with the opposite sign (UTC+8), any
 -- abbreviation, any spelling, posix/ and right/ copies. Well-known names cost microseconds, all
--- else one look at pg_timezone_names.
+-- others one look at pg_timezone_names.
 create or replace function lenses.fn_check_timezone(p_timezone text)
 returns void
 language plpgsql

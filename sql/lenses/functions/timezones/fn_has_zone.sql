@@ -1,4 +1,4 @@
--- Can slots be computed in this zone now? Asked of the server's zone data by a conversion, which
+-- Can slots be computed in this zone now? It tries a conversion with the server's zone data, which
 -- costs microseconds; pg_timezone_names would cost 25 ms.
 create or replace function lenses.fn_has_zone(p_timezone text)
 returns boolean

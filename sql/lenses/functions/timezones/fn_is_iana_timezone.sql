@@ -1,6 +1,6 @@
 -- Whether a text is, letter for letter, one of the Area/City names of the IANA database as of 2025.
--- Spares lenses.fn_check_timezone a look at pg_timezone_names, which reads 600 files (25 ms). A
--- name missing here is looked up there, so nothing breaks when the database gains one.
+-- It saves lenses.fn_check_timezone a look at pg_timezone_names, which reads 600 files (25 ms). A
+-- name that is missing here is looked up there, so a new zone in the database works.
 create or replace function lenses.fn_is_iana_timezone(p_timezone text)
 returns boolean
 language sql

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Refuses a zone that is not an IANA name of this server (22023). A name seen before costs a
--- look-up in lenses.timezones and a conversion, which fails if the server has lost the zone; a new
--- one is sought in pg_timezone_names (25 ms) and remembered.
+-- Raises 22023 for a zone that is not an IANA name of this server. A name seen before costs a
+-- look-up in lenses.timezones and a conversion, which fails if the server has lost the zone. A new
+-- one is looked up in pg_timezone_names (25 ms) and stored.
 create or replace function lenses.fn_require_timezone(p_timezone text)
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- What a text that is no IANA zone name was likely meant to be; for the error's hint.
+-- What a text that is not an IANA zone name was probably meant to be, for the error's hint.
 create or replace function lenses.fn_timezone_hint(p_timezone text)
 returns text
 language plpgsql

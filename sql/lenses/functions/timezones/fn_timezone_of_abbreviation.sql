@@ -1,5 +1,5 @@
--- The seven IANA names that Postgres reads as abbreviations, which then have a fixed offset and
--- hang on the session's settings, as the zones they stand for; other names unchanged.
+-- Seven IANA names that PostgreSQL reads as abbreviations, with a fixed offset that depends on the
+-- session's settings: returns the zones that they stand for, and any other name unchanged.
 create or replace function lenses.fn_timezone_of_abbreviation(p_timezone text)
 returns text
 language plpgsql

@@ -1,7 +1,7 @@
--- Guard of the audit tables: what reaches this function is refused. The exceptions stand in the
--- triggers' WHEN clauses, so that they can be read where they apply, and cost no call:
--- lf_sql_engine may delete rows that are older than the shortest retention there can be. No setting
--- unlocks it, since any client may set one.
+-- Guard of the audit tables: refuses whatever reaches this function. The exceptions stand in the
+-- triggers' WHEN clauses, where they can be read and cost no call: lf_sql_engine may delete rows
+-- that are older than the shortest possible retention. No setting disables it, since any client may
+-- change a setting.
 create or replace function lenses.tg_append_only()
 returns trigger
 language plpgsql

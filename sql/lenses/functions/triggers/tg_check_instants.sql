@@ -1,6 +1,6 @@
--- Every instant of a row that is written by hand lies in the years 1970 to 9999: clients, and
--- Python among them, know no others. Columns are told by their names, as this tree has them; what
--- did not change is not judged.
+-- Every instant of a row that is written by hand must lie in the years 1970 to 9999: clients,
+-- Python among them, know no others. Columns are recognised by their names. Values that did not
+-- change are not checked.
 create or replace function lenses.tg_check_instants()
 returns trigger
 language plpgsql

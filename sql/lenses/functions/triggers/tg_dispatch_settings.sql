@@ -1,4 +1,5 @@
--- Guard of the one row of settings: it cannot go, and says when it was changed and frozen.
+-- Guard of the one row of settings: it cannot be deleted, and it records when it was changed and
+-- frozen.
 create or replace function lenses.tg_dispatch_settings()
 returns trigger
 language plpgsql

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- The schedules that leave queue_policy.mode out follow the server's default: a row each that
--- changes.
+-- Updates the schedules that leave queue_policy.mode out when the server's default changes; only
+-- rows that change are written.
 create or replace function lenses.tg_dispatch_settings_follow()
 returns trigger
 language plpgsql

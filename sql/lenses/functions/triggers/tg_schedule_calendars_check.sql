@@ -1,6 +1,5 @@
 -- owner: lf_sql_engine
--- A calendar's row defends itself, by whatever path it comes; its dates are kept sorted and
--- distinct.
+-- Validates a calendar's row, whatever path it comes by, and keeps its dates sorted and distinct.
 create or replace function lenses.tg_schedule_calendars_check()
 returns trigger
 language plpgsql

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Slots that move off the closed dates of a calendar lie elsewhere once it has changed: the next
--- slots of such schedules are computed anew, of this calendar and of those whose rules lead to it.
--- A slot that is due already stays. Seeds do not change.
+-- When a calendar changes, slots that move off its closed dates move elsewhere: recomputes the next
+-- slots of such schedules, of this calendar and of those whose rules refer to it. A slot that is
+-- already due stays. Seeds do not change.
 create or replace function lenses.tg_schedule_calendars_moved()
 returns trigger
 language plpgsql

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- A calendar that another one of the lenser refers to stays.
+-- Refuses to delete a calendar that another one of the tenant refers to.
 create or replace function lenses.tg_schedule_calendars_referenced()
 returns trigger
 language plpgsql

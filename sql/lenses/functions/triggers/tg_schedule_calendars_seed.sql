@@ -1,6 +1,7 @@
--- Guard of the seeds: read-only for every role, the table's owner and superusers too, in every
--- replication mode. No setting unlocks it, since any client may set one. They come with an install,
--- or a restore, by a role with the owner's rights; a row written again as it is passes.
+-- Guard of the seeds: read-only for every role, including the table's owner and superusers, in
+-- every replication mode. No setting disables it, since any client may change a setting. Seeds come
+-- with an install or a restore, by a role with the owner's rights; writing a row as it is already
+-- passes.
 create or replace function lenses.tg_schedule_calendars_seed()
 returns trigger
 language plpgsql

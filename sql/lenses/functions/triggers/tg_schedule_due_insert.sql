@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- A restore of the data alone copies both tables, and the schedules' trigger has made the due rows
--- by then: a row that is there already takes the copied due time.
+-- A restore of data only copies both tables, and by then the schedules' trigger has inserted the
+-- due rows: a row that already exists takes the copied due time.
 create or replace function lenses.tg_schedule_due_insert()
 returns trigger
 language plpgsql

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- What stands in lenses.timezones is taken for a zone without another look: only names that the
--- server itself lists come in, whoever writes them.
+-- A name in lenses.timezones counts as a zone without another check, so only names that the server
+-- itself lists are accepted, whoever writes them.
 create or replace function lenses.tg_timezones_check()
 returns trigger
 language plpgsql

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- A run that is inserted by any role but lf_sql_engine: fills what follows from its schedule and
--- workflow, and lets a run that needs approval in as pending_approval and nothing else. What it
--- claimed to be is refused by changing the row, not by an error, which would erase its own trace.
+-- For a run that is inserted by any role but lf_sql_engine: fills what follows from its schedule
+-- and workflow, and makes a run that needs approval pending_approval, whatever status it claimed.
+-- It changes the row instead of raising an error, because an error would roll back the record of
+-- the attempt.
 create or replace function lenses.tg_workflow_runs_admit()
 returns trigger
 language plpgsql

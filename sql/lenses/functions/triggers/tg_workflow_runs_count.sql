@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Runs that come, by whatever door, as changes of lenses.run_counts: a row a workflow and
--- instant. One statement's many instants of a workflow are written folded, or they would be a pile.
--- What is older than the counts reach is not counted.
+-- Adds inserted runs, by whatever path, to lenses.run_counts: one row for each workflow and
+-- instant. Many instants of one workflow in one statement are folded first. Runs older than the
+-- counts reach are not counted.
 create or replace function lenses.tg_workflow_runs_count()
 returns trigger
 language plpgsql

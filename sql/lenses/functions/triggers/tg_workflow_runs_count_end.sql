@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- A run that is over, or that starts once more, as a change of lenses.run_counts.
+-- Adds a run that ends, or starts again, to lenses.run_counts as a change.
 create or replace function lenses.tg_workflow_runs_count_end()
 returns trigger
 language plpgsql

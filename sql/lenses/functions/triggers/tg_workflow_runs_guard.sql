@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- The state machine of a run, for every role. tg_argv[0] says who changes the row, engine or other:
--- the trigger's WHEN saw it as the caller, here current_user is the owner. What would start a run
--- past its owner leaves the row as it was and is recorded; any other illegal change is 22023. The
--- event and what else follows is written here too: the row is locked, and no other trigger of ours
--- comes after.
+-- The state machine of a run, for every role. tg_argv[0] says who changes the row, engine or other,
+-- as the trigger's WHEN clause saw the caller; here current_user is the owner. A change that would
+-- start a run without its owner leaves the row as it was and is recorded; any other illegal change
+-- raises 22023. It also writes the event and what else follows: the row is locked, and no other
+-- trigger of ours comes after.
 create or replace function lenses.tg_workflow_runs_guard()
 returns trigger
 language plpgsql

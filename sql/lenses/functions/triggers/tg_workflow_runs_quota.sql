@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- Runs inserted by any role but lf_sql_engine, whose own doors ask before.
+-- Checks the quota for runs inserted by any role but lf_sql_engine, whose functions check it
+-- before.
 create or replace function lenses.tg_workflow_runs_quota()
 returns trigger
 language plpgsql

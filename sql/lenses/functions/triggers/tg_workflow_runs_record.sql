@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- What every new run leaves, by whatever door it came: its first event and, where it waits for
--- approval or goes to a team, its team run with that one's first event. Set-wise: a tick inserts
--- thousands. The team run's id is agents.fn_team_run_id, written out because a call a row would
--- cost more.
+-- Writes what belongs to every new run, by whatever path it came: its first event and, where it
+-- waits for approval or goes to a team, its team run with a first event of its own. Set-wise,
+-- because a tick inserts thousands. The team run's id is agents.fn_team_run_id, written out because
+-- a call for each row would cost more.
 create or replace function lenses.tg_workflow_runs_record()
 returns trigger
 language plpgsql

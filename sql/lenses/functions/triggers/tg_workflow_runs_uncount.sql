@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Runs that go, by whatever door, as changes of lenses.run_counts; what is older than the counts
--- reach, as all that a purge takes, is not counted any more.
+-- Subtracts deleted runs, by whatever path, from lenses.run_counts. Runs older than the counts
+-- reach, such as all that a purge deletes, are not counted any more.
 create or replace function lenses.tg_workflow_runs_uncount()
 returns trigger
 language plpgsql

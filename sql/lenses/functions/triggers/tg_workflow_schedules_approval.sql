@@ -1,8 +1,9 @@
--- A schedule's approval is lowered by its owner, through the RPCs, or by a role with the table
--- owner's rights; the trigger's WHEN clause lets the RPCs pass. Anyone else, service_role above
--- all, may raise it: no requirement and no gate may go, a schedule that demands any stays with its
--- workflow, whose other runs answer to it, and a schedule that he makes, or leads to another
--- workflow, demands at least what that workflow's other schedules and assignments do.
+-- Only its owner, through the RPCs, or a role with the table owner's rights may lower a schedule's
+-- approval; the trigger's WHEN clause lets the RPCs pass. Anyone else, service_role above all, may
+-- only raise it: he may remove no requirement and no gate. A schedule with either stays with its
+-- workflow, because the workflow's other runs must satisfy it. A schedule that he makes, or moves
+-- to another workflow, must require at least what that workflow's other schedules and assignments
+-- do.
 create or replace function lenses.tg_workflow_schedules_approval()
 returns trigger
 language plpgsql

@@ -1,10 +1,9 @@
 -- owner: lf_sql_engine
--- A row that reaches workflow_schedules by any path is validated here and gets its next_run_at and
--- due_at. An edit of what makes the slots looks for the next one after now; an explicit next_run_at
--- is kept, NULL means that it is computed, and so does any save that finds it missing; activation
--- of a paused schedule applies onMissed to what passed since. Where the zone has left the server
--- the schedule waits for it in the due row. The dispatcher's own writes (dispatch_seq moves) never
--- come here.
+-- Validates a row that reaches workflow_schedules by any path, and sets its next_run_at and due_at.
+-- An edit of the rule looks for the next slot after now. An explicit next_run_at is kept; NULL
+-- means "compute it", and so does any save that finds it missing. Activating a paused schedule
+-- applies onMissed to what passed since. Where the server has lost the zone the due row waits for
+-- it. The dispatcher's own writes (dispatch_seq moves) never come here.
 create or replace function lenses.tg_workflow_schedules_check()
 returns trigger
 language plpgsql

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- Keeps lenses.schedule_due equal to its schedule for every writer but the dispatcher, which moves
+-- Keeps lenses.schedule_due equal to its schedule, for every writer but the dispatcher, which moves
 -- the due time itself.
 create or replace function lenses.tg_workflow_schedules_due()
 returns trigger

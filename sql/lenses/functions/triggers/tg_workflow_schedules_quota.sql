@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- Schedules that come or go, by whatever door, lenser by lenser in the order of their ids.
+-- Counts schedules that are inserted or deleted, by whatever path, against the quotas: one tenant
+-- at a time, in the order of their ids.
 create or replace function lenses.tg_workflow_schedules_quota()
 returns trigger
 language plpgsql

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- A schedule whose templates, rotation or condition have changed: what it counts for changes.
+-- Counts the changed templates, rotation or condition of a schedule against its tenant's quota.
 create or replace function lenses.tg_workflow_schedules_quota_change()
 returns trigger
 language plpgsql

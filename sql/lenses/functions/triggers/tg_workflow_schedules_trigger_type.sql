@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- The first schedule of a workflow makes its trigger_type schedule, the last that goes makes it
--- manual. A schedule that met the deletion of its workflow on the way is refused here, where the
+-- The first schedule of a workflow sets its trigger_type to schedule, the deletion of the last one
+-- to manual. A schedule whose workflow was deleted at the same moment is refused here, where the
 -- workflow is locked.
 create or replace function lenses.tg_workflow_schedules_trigger_type()
 returns trigger

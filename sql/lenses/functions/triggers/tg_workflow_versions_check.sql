@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- A version says what was, so it comes only from its workflow or from a restore: not ahead of the
--- workflow, and as the workflow has it where it is the present one. What follows from the
--- definition is worked out here, whoever writes, since approval gates are looked up in it. A row
--- that is there already is left as it is.
+-- A version is history, so it comes only from its workflow or from a restore: it is never newer
+-- than the workflow, and the current one equals the workflow's definition. Columns that follow from
+-- the definition are computed here, whoever writes, since approval gates rely on them. A row that
+-- already exists stays as it is.
 create or replace function lenses.tg_workflow_versions_check()
 returns trigger
 language plpgsql

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- What was approved stays what it was: versions never change, for no role. They go with their
--- workflow, whose row is gone by the time the cascade comes here.
+-- Versions never change, for no role, so that what was approved stays the same. They are deleted
+-- with their workflow; its row is gone by the time the cascade comes here.
 create or replace function lenses.tg_workflow_versions_refuse()
 returns trigger
 language plpgsql

@@ -1,6 +1,6 @@
--- A deleted workflow loses its schedules, and with them what they demand of its other runs: its
--- owner deletes it, or a role with the table owner's rights. For anyone else, service_role above
--- all, a workflow that demands an approval or has a gate is not deleted.
+-- Deleting a workflow deletes its schedules, and with them what they require of its other runs. So
+-- only its owner, or a role with the table owner's rights, may delete a workflow that requires an
+-- approval or has a gate. Anyone else, service_role above all, is refused.
 create or replace function lenses.tg_workflows_approval()
 returns trigger
 language plpgsql

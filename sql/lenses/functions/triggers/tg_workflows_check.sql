@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- A workflow's row defends itself, by whatever path it comes. The version counts changes of the
--- definition and nothing else; trigger_type says whether there are schedules, whatever is written.
+-- Validates a workflow's row, whatever path it comes by. version counts changes of the definition
+-- and nothing else; trigger_type says whether there are schedules, whatever is written.
 create or replace function lenses.tg_workflows_check()
 returns trigger
 language plpgsql

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- A deleted workflow loses its schedules; their runs stay.
+-- Deletes the schedules of a deleted workflow; their runs stay.
 create or replace function lenses.tg_workflows_deleted()
 returns trigger
 language plpgsql

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- Keeps each definition a workflow has had, the first too.
+-- Keeps every definition that a workflow has had, including the first.
 create or replace function lenses.tg_workflows_version()
 returns trigger
 language plpgsql

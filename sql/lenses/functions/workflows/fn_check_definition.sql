@@ -1,8 +1,8 @@
--- What a workflow's definition must be to be stored: {"nodes", "edges", "triggers"}, each an array
--- and each optional; more keys are the executor's business. Cycles are no fault here, only when a
--- schedule is activated or dispatched. Of triggers only the form is checked: their values are the
--- schedule table's to judge. At most 1 MB, 64 levels, 200,000 JSON values, 50,000 workflow nodes
--- and 1,000 triggers. Raises 22023.
+-- Raises 22023 unless a workflow's definition may be stored: {"nodes", "edges", "triggers"}, each
+-- an array and each optional. Other keys are the executor's business. A cycle is an error only when
+-- a schedule is activated or dispatched. Of triggers only the form is checked; the schedule table
+-- validates their values. At most 1 MB, 64 levels, 200,000 JSON values, 50,000 workflow nodes and
+-- 1,000 triggers.
 create or replace function lenses.fn_check_definition(p_definition jsonb)
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- For the RPCs: the caller's own workflow, or the one refusal that a stranger's id and an unknown
--- id share, byte for byte.
+-- For the RPCs: returns the caller's own workflow. Another tenant's id and an unknown id raise the
+-- same error, byte for byte.
 create or replace function lenses.fn_require_workflow(p_workflow_id uuid)
 returns lenses.workflows
 language plpgsql

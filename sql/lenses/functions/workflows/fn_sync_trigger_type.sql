@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Makes trigger_type of the workflows say whether they have schedules. Locks them first, in order
--- of id, so that of a first schedule coming and a last one going at once the second sees the
--- first's work.
+-- Sets trigger_type of the workflows by whether they have schedules. It locks them first, in the
+-- order of their ids, so that when a first schedule comes while a last one goes, the second
+-- transaction sees the first one's work.
 create or replace function lenses.fn_sync_trigger_type(p_workflow_ids uuid[])
 returns void
 language plpgsql

@@ -1,9 +1,9 @@
--- Makes the schedules that a definition's triggers registered what the triggers now say: one
--- schedule an id, gone with its entry. An entry changes what it names (and clears what it named
--- before, p_old_definition); all else that the owner set stays, his pause too. Schedules made by
--- hand (trigger_id NULL) are left alone. The caller holds the workflow's lock. A loop an entry:
--- each is a row of its own to lock, lay over and save, and there are 1,000 at most; what each
--- dropped is found for all of them at once.
+-- Makes the schedules that a definition's triggers registered match the triggers: one schedule for
+-- each id, deleted with its entry. An entry changes what it names, and clears what it named before
+-- (p_old_definition); everything else that the owner set stays, his pause included. Schedules made
+-- by hand (trigger_id NULL) are left alone. The caller has locked the workflow. It goes entry by
+-- entry, since each is a row to lock, patch and save, and there are 1,000 at most; the dropped keys
+-- of all entries are found at once.
 create or replace function lenses.fn_sync_workflow_triggers(
   p_workflow lenses.workflows,
   p_old_definition jsonb

@@ -1,5 +1,5 @@
--- What the nodes of a definition do, for the gates of an approval policy. Anything malformed counts
--- as none.
+-- The actions of a definition's nodes, for the gates of an approval policy. A malformed node has
+-- none.
 create or replace function lenses.fn_workflow_actions(p_definition jsonb)
 returns text[]
 language sql

@@ -1,8 +1,8 @@
 -- One cycle of a definition's graph, or NULL. Kahn's algorithm: nodes without a way onward are
--- taken away until none is left; where one stays, each step leads to another that stays, so a walk
--- must close. A loop a node and edge, because each removal decides about the next. An assignment
--- that also reads its array would copy it whole, hence v_number. Never raises: what
--- fn_check_definition would refuse is no edge here.
+-- removed until none is left. Where some remain, each of them leads to another that remains, so a
+-- walk must close. It goes node by node, because each removal decides about the next. An assignment
+-- that also reads its array would copy it whole, hence v_number. Never raises: an edge that
+-- fn_check_definition would refuse is ignored.
 create or replace function lenses.fn_workflow_cycle(p_definition jsonb)
 returns text[]
 language plpgsql

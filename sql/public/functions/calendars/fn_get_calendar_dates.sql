@@ -1,4 +1,4 @@
--- For the owner: what his calendar, or a seed, names within a range.
+-- For the owner: the dates of his calendar, or of a seed, within a range.
 create or replace function public.fn_get_calendar_dates(
   p_calendar_id uuid,
   p_from date,

@@ -1,4 +1,4 @@
--- For the owner. Schedules look at the new dates from the next slot on.
+-- For the owner. Schedules use the new dates from the next slot on.
 create or replace function public.fn_update_schedule_calendar(
   p_calendar_id uuid,
   p_name text default null,

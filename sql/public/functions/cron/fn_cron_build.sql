@@ -1,5 +1,5 @@
--- The visual builder's choices as an expression, for any authenticated caller. Definer: the schema
--- lenses is not open to tenants, and this reads no table.
+-- The visual builder's choices as an expression, for any authenticated caller. It is definer
+-- because the schema lenses is not open to tenants; it reads no table.
 create or replace function public.fn_cron_build(p jsonb)
 returns text
 language sql

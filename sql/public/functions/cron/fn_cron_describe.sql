@@ -1,5 +1,5 @@
--- A cron expression in English, for any authenticated caller.
--- Definer: the schema lenses is not open to tenants, and this reads no table.
+-- A cron expression in English, for any authenticated caller. It is definer because the schema
+-- lenses is not open to tenants; it reads no table.
 create or replace function public.fn_cron_describe(p_cron_expr text)
 returns text
 language sql

@@ -1,5 +1,5 @@
--- The next slots of an expression from now on, for any authenticated caller; 1000 at most.
--- Definer: the schema lenses is not open to tenants, and this reads no table.
+-- The next slots of an expression from now on, 1000 at most, for any authenticated caller. It is
+-- definer because the schema lenses is not open to tenants; it reads no table.
 create or replace function public.fn_cron_preview(
   p_cron_expr text,
   p_timezone text,

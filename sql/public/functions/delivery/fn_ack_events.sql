@@ -1,4 +1,4 @@
--- For service_role: lenses.fn_ack_events, where callers reach only this schema.
+-- For service_role: calls lenses.fn_ack_events, for clients that can reach only this schema.
 create or replace function public.fn_ack_events(p_worker_id text, p_ids bigint[])
 returns setof bigint
 language sql

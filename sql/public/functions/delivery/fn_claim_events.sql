@@ -1,4 +1,4 @@
--- For service_role: lenses.fn_claim_events, where callers reach only this schema.
+-- For service_role: calls lenses.fn_claim_events, for clients that can reach only this schema.
 create or replace function public.fn_claim_events(
   p_delivery text,
   p_worker_id text,

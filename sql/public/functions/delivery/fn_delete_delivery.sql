@@ -1,4 +1,4 @@
--- For service_role: lenses.fn_delete_delivery, where callers reach only this schema.
+-- For service_role: calls lenses.fn_delete_delivery, for clients that can reach only this schema.
 create or replace function public.fn_delete_delivery(p_name text)
 returns void
 language sql

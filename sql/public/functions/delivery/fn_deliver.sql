@@ -1,4 +1,4 @@
--- For service_role: lenses.fn_deliver, where callers reach only this schema.
+-- For service_role: calls lenses.fn_deliver, for clients that can reach only this schema.
 create or replace function public.fn_deliver()
 returns integer
 language sql

@@ -1,4 +1,4 @@
--- For service_role: lenses.fn_fail_event, where callers reach only this schema.
+-- For service_role: calls lenses.fn_fail_event, for clients that can reach only this schema.
 create or replace function public.fn_fail_event(
   p_id bigint,
   p_worker_id text,

@@ -1,4 +1,4 @@
--- For service_role: lenses.fn_retry_dead_events, where callers reach only this schema.
+-- For service_role: calls lenses.fn_retry_dead_events, for clients that can reach only this schema.
 create or replace function public.fn_retry_dead_events(p_delivery text)
 returns integer
 language sql

@@ -1,4 +1,4 @@
--- For service_role: lenses.fn_set_delivery, where callers reach only this schema.
+-- For service_role: calls lenses.fn_set_delivery, for clients that can reach only this schema.
 create or replace function public.fn_set_delivery(p_patch jsonb)
 returns lenses.deliveries
 language sql

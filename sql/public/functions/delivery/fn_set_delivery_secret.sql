@@ -1,4 +1,5 @@
--- For service_role: lenses.fn_set_delivery_secret, where callers reach only this schema.
+-- For service_role: calls lenses.fn_set_delivery_secret, for clients that can reach only this
+-- schema.
 create or replace function public.fn_set_delivery_secret(p_name text, p_secret text)
 returns void
 language sql

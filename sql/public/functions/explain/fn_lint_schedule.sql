@@ -1,4 +1,4 @@
--- For the owner: one of his schedules, or all. service_role: any, or everybody's.
+-- For the owner: one of his schedules, or all. For service_role: any, or those of all tenants.
 create or replace function public.fn_lint_schedule(p_schedule_id uuid default null)
 returns table (schedule_id uuid, code text, severity text, message text, hint text)
 language plpgsql

@@ -1,4 +1,5 @@
--- For service_role: agents.fn_claim_gateway_cron_runs, where callers reach only this schema.
+-- For service_role: calls agents.fn_claim_gateway_cron_runs, for clients that can reach only this
+-- schema.
 create or replace function public.fn_claim_gateway_cron_runs(
   p_worker_id text,
   p_limit int default 1,

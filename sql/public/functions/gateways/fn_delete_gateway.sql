@@ -1,5 +1,5 @@
--- For the owner. Its crons and their runs go with it. Locks from the runs upwards, as completions
--- do.
+-- For the owner. Deletes its crons and their runs too. Locks runs first, then crons, then the
+-- gateway, as completions do.
 create or replace function public.fn_delete_gateway(p_gateway_id uuid)
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- For the owner. The table's own trigger judges the values.
+-- For the owner. The table's own trigger validates the values.
 create or replace function public.fn_gateway_cron_add(
   p_gateway_id uuid,
   p_operation text,

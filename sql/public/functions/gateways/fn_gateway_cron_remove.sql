@@ -1,4 +1,4 @@
--- For the owner. Its runs stay and go on. Locks from the runs upwards, as completions do.
+-- For the owner. Its runs stay and go on. Locks runs first, then the cron, as completions do.
 create or replace function public.fn_gateway_cron_remove(p_cron_id uuid)
 returns void
 language plpgsql

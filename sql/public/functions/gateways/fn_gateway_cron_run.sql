@@ -1,4 +1,4 @@
--- For the owner: at once, whether the cron is switched on or not; its slots go on as they were.
+-- For the owner: runs the cron at once, whether it is active or not; its slots are not affected.
 create or replace function public.fn_gateway_cron_run(p_cron_id uuid, p_payload jsonb default null)
 returns agents.gateway_cron_runs
 language plpgsql

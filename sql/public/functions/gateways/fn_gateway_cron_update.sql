@@ -1,4 +1,4 @@
--- For the owner. The table's own trigger judges the values and looks for the next slot.
+-- For the owner. The table's own trigger validates the values and finds the next slot.
 create or replace function public.fn_gateway_cron_update(
   p_cron_id uuid,
   p_operation text default null,

@@ -1,4 +1,5 @@
--- For service_role: agents.fn_heartbeat_gateway_cron_run, where callers reach only this schema.
+-- For service_role: calls agents.fn_heartbeat_gateway_cron_run, for clients that can reach only
+-- this schema.
 create or replace function public.fn_heartbeat_gateway_cron_run(
   p_run_id uuid,
   p_worker_id text,

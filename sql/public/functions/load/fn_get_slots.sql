@@ -1,6 +1,5 @@
--- For the owner: the instants themselves, for a picture of a stretch of time that the preview does
--- not reach. Guards, jitter and pauses are left out: what a slot comes to is the preview's and the
--- ledger's.
+-- For the owner: the instants themselves, to show a range of time that the preview does not reach.
+-- Guards, jitter and pauses are left out: the preview and the ledger have the decisions.
 create or replace function public.fn_get_slots(
   p_schedule_ids uuid[],
   p_from timestamptz,

@@ -1,6 +1,6 @@
--- For the owner: who stands behind an hour of fn_schedule_load. Slots are counted once a distinct
--- (spec, zone, window), not listed, so that ten thousand schedules cost little more than their
--- distinct times. Guards, jitter and pauses that end are left out, as there.
+-- For the owner: which schedules make up an hour of fn_schedule_load. Slots are counted once for
+-- each distinct (spec, zone, window), not listed, so that ten thousand schedules cost little more
+-- than their distinct times. Guards, jitter and pauses that end are left out, as there.
 create or replace function public.fn_schedules_due_between(
   p_from timestamptz,
   p_until timestamptz,

@@ -1,4 +1,4 @@
--- For the owner. A page holds 500 items at most, whatever is asked for.
+-- For the owner. A page has 500 items at most.
 create or replace function public.fn_get_automation_feed(p_limit integer default 50)
 returns setof agents.automation_feed
 language plpgsql

@@ -1,5 +1,5 @@
--- For the owner: all that runs by time, workflows and gateways alike. Equal expressions are put
--- into English once, and a function is called for each state there is, not for each schedule.
+-- For the owner: everything that runs by time, workflows and gateways alike. Equal expressions are
+-- described once, and a function is called once for each state that occurs, not for each schedule.
 create or replace function public.fn_observe_schedules()
 returns table (
   resource text,

@@ -1,5 +1,6 @@
 -- The tenant's view: whether anything dispatches at all, what was skipped in the last day, and each
--- of the caller's schedules that is not fine. The machinery's other lines are the operator's.
+-- of the caller's schedules that is not fine. The other lines about the machinery are for the
+-- operator.
 create or replace function public.fn_schedule_health()
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql

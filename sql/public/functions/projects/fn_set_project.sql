@@ -1,4 +1,4 @@
--- For the owner: what his project made, so that the project may take it away again. Touches no
+-- For the owner: marks what his project made, so that the project may remove it again. It writes no
 -- column that a tick, a trigger or a version looks at.
 create or replace function public.fn_set_project(
   p_project text,

@@ -1,4 +1,4 @@
--- For service_role: lenses.fn_append_run_event, where callers reach only this schema.
+-- For service_role: calls lenses.fn_append_run_event, for clients that can reach only this schema.
 create or replace function public.fn_append_run_event(
   p_run_id uuid,
   p_worker_id text,

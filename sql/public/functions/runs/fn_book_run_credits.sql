@@ -1,4 +1,4 @@
--- For service_role: lenses.fn_book_run_credits, where callers reach only this schema.
+-- For service_role: calls lenses.fn_book_run_credits, for clients that can reach only this schema.
 create or replace function public.fn_book_run_credits(
   p_run_id uuid,
   p_worker_id text,

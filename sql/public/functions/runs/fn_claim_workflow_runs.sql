@@ -1,4 +1,5 @@
--- For service_role: lenses.fn_claim_workflow_runs, where callers reach only this schema.
+-- For service_role: calls lenses.fn_claim_workflow_runs, for clients that can reach only this
+-- schema.
 create or replace function public.fn_claim_workflow_runs(
   p_worker_id text,
   p_limit integer default 1,

@@ -1,4 +1,5 @@
--- For service_role: lenses.fn_complete_workflow_runs, where callers reach only this schema.
+-- For service_role: calls lenses.fn_complete_workflow_runs, for clients that can reach only this
+-- schema.
 create or replace function public.fn_complete_workflow_runs(p_worker_id text, p_results jsonb)
 returns setof uuid
 language sql

@@ -1,4 +1,4 @@
--- For the owner, and nobody else: service_role has no part in it.
+-- For the owner only; service_role may not call it.
 create or replace function public.fn_decide_workflow_run(
   p_run_id uuid,
   p_decision text,

@@ -1,4 +1,4 @@
--- For service_role: lenses.fn_fail_workflow_run, where callers reach only this schema.
+-- For service_role: calls lenses.fn_fail_workflow_run, for clients that can reach only this schema.
 create or replace function public.fn_fail_workflow_run(
   p_run_id uuid,
   p_worker_id text,

@@ -1,7 +1,7 @@
--- For the owner. One look into an index for each status and trigger that is asked for, newest first
--- and no further than the page goes, so that the few failed among a million cost what the page
--- costs. Each look is planned for what it asks: only then partial indexes serve, and what is not
--- asked falls away.
+-- For the owner. It does one index look-up for each status and trigger that is asked for, newest
+-- first and no further than the page goes, so that the few failed runs among a million cost only as
+-- much as the page. Each look-up is planned for its own filter, because only then partial indexes
+-- serve.
 create or replace function public.fn_get_runs(
   p_filter jsonb default '{}',
   p_limit integer default 50,

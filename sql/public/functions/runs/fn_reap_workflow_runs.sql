@@ -1,4 +1,5 @@
--- For service_role: lenses.fn_reap_workflow_runs, where callers reach only this schema.
+-- For service_role: calls lenses.fn_reap_workflow_runs, for clients that can reach only this
+-- schema.
 create or replace function public.fn_reap_workflow_runs()
 returns integer
 language sql

@@ -1,5 +1,5 @@
--- For the owner. Never takes a slot: the run has a key of its own, and counts for the overlap of
--- slots.
+-- For the owner. It never uses up a slot: the run has a key of its own, and counts for the overlap
+-- of slots.
 create or replace function public.fn_run_workflow_schedule_now(
   p_schedule_id uuid,
   p_inputs jsonb default null

@@ -1,4 +1,4 @@
--- For the owner: changes what is named and nothing else.
+-- For the owner: changes only what is named.
 create or replace function public.fn_patch_workflow_schedule(p_schedule_id uuid, p_patch jsonb)
 returns lenses.workflow_schedules
 language plpgsql

@@ -1,4 +1,4 @@
--- For the owner. Safe to repeat: a pause goes on from where it began, note and end are replaced.
+-- For the owner. Safe to repeat: a pause keeps its beginning, and note and end are replaced.
 create or replace function public.fn_pause_workflow_schedule(
   p_schedule_id uuid,
   p_note text default null,

@@ -1,5 +1,5 @@
--- For the owner. The table's trigger applies onMissed to what passed since; here only the choice
--- for this once is handed on. Safe to repeat: an active schedule stays as it is.
+-- For the owner. The table's trigger applies onMissed to what passed since; this only passes on the
+-- choice for this one time. Safe to repeat: an active schedule stays as it is.
 create or replace function public.fn_resume_workflow_schedule(
   p_schedule_id uuid,
   p_note text default null,

@@ -1,4 +1,4 @@
--- For the owner. NULL and an empty array clear; another array starts at its first entry.
+-- For the owner. NULL and an empty array clear it; a new array starts at its first entry.
 create or replace function public.fn_set_schedule_inputs_rotation(
   p_schedule_id uuid,
   p_rotation jsonb

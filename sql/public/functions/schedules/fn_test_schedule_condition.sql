@@ -1,4 +1,4 @@
--- For the owner: a condition tried before it is stored, against what the tick would see now.
+-- For the owner: tries a condition, before it is stored, against what the tick would see now.
 create or replace function public.fn_test_schedule_condition(
   p_workflow_id uuid,
   p_condition jsonb,

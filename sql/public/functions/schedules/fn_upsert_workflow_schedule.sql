@@ -1,6 +1,6 @@
--- For the owner. Safe to repeat and to run twice at once: an id that nobody has is created under
--- it, the owner's own row is replaced whole but for its pause. Another's id looks like a wrong
--- workflow's.
+-- For the owner. Safe to repeat, and safe to run twice at once: an unknown id is created, and the
+-- owner's own row is replaced except for its pause. An id of another tenant raises the same error
+-- as a wrong workflow.
 create or replace function public.fn_upsert_workflow_schedule(
   p_workflow_id uuid,
   p_schedule_id uuid default null,

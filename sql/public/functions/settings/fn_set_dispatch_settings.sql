@@ -1,4 +1,5 @@
--- For service_role; PostgREST shows no other schema.
+-- For service_role: calls lenses.fn_set_dispatch_settings, for clients that can reach only this
+-- schema.
 create or replace function public.fn_set_dispatch_settings(p_patch jsonb)
 returns lenses.dispatch_settings
 language sql

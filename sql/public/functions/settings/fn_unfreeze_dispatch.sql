@@ -1,4 +1,4 @@
--- For service_role; PostgREST shows no other schema.
+-- For service_role: calls lenses.fn_unfreeze_dispatch, for clients that can reach only this schema.
 create or replace function public.fn_unfreeze_dispatch()
 returns lenses.dispatch_settings
 language sql

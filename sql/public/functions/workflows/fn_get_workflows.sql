@@ -1,4 +1,4 @@
--- For the owner. Deleted ones are gone from the list; their rows stay for the runs' sake.
+-- For the owner. Deleted workflows are left out; their rows stay because runs refer to them.
 create or replace function public.fn_get_workflows()
 returns setof lenses.workflows
 language plpgsql

@@ -1,4 +1,4 @@
--- For the owner. A workflow that comes back from deleted gets the schedules of its definition's
+-- For the owner. A workflow that is restored from deleted gets the schedules of its definition's
 -- triggers again.
 create or replace function public.fn_set_workflow_status(p_workflow_id uuid, p_status text)
 returns lenses.workflows

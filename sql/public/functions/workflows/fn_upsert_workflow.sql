@@ -1,5 +1,5 @@
--- For the owner. Without an id it creates; an id must be his. Workflow and schedules of its
--- triggers change together or not at all.
+-- For the owner. Without an id it creates a workflow; an id must be one of his. The workflow and
+-- the schedules of its triggers change together or not at all.
 create or replace function public.fn_upsert_workflow(
   p_workflow_id uuid default null,
   p_title text default null,

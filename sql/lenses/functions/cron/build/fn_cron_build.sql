@@ -1,6 +1,6 @@
--- The visual builder's choices as a cron expression. Minute and hour are 0, day_of_month is 1
--- where they are left out; a choice that the frequency has no use for is refused, so that the
--- expression says all that was chosen.
+-- Makes a cron expression from the visual builder's choices. Minute and hour default to 0,
+-- day_of_month to 1. A choice that the frequency cannot use is refused, so that the expression
+-- contains every choice.
 create or replace function lenses.fn_cron_build(p jsonb)
 returns text
 language plpgsql

@@ -1,5 +1,5 @@
--- One English sentence for a valid expression, made from its parsed form: what is written in two
--- ways and means the same reads the same, and two schedules that ever differ never read the same.
+-- One English sentence for a valid expression, made from its parsed form. Expressions that mean the
+-- same get the same sentence, and two schedules that ever differ never do.
 create or replace function lenses.fn_cron_describe(p_cron_expr text)
 returns text
 language plpgsql

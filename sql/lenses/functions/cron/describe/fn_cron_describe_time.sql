@@ -1,6 +1,6 @@
 -- The minutes and hours of a spec in English. "Every ..." and "of every hour" stand for real time
--- where such sets are usually written with a star, "At ..." for the wall clock; the rest says what
--- a change of the clock does. So no two specs that differ share their words.
+-- where people usually write such a set with a star; "At ..." stands for the wall clock. All else
+-- says what a change of the clock does. So two specs that differ never read the same.
 create or replace function lenses.fn_cron_describe_time(p_spec lenses.cron_spec)
 returns text
 language plpgsql

@@ -1,4 +1,4 @@
--- A spec without what moves its slots: those of its expression alone.
+-- A spec without a calendar that moves its slots: only the slots of its expression.
 create or replace function lenses.fn_cron_base(p_spec lenses.cron_spec)
 returns lenses.cron_spec
 language plpgsql

@@ -1,5 +1,5 @@
--- The way out for an item with L, W, # or $ that is not in the grammar; p_item in capitals.
--- NULL where the item is none of these.
+-- A hint for an item with L, W, # or $ that is not in the grammar; p_item is in capitals. NULL for
+-- any other item.
 create or replace function lenses.fn_cron_hint_day_item(p_field integer, p_item text)
 returns text
 language plpgsql

@@ -1,6 +1,6 @@
--- The way out for an expression that is not five fields: what it is in some other scheduler, or
--- what is wrong with its form. p_fields: what stands between its blanks.
--- Asks the parser about other expressions, each of five fields, so that it never comes back here.
+-- A hint for an expression that does not have five fields: what it means in another scheduler, or
+-- what is wrong with its form. p_fields are the parts between its blanks. It asks the parser about
+-- other expressions, each of five fields, so it never calls itself again.
 create or replace function lenses.fn_cron_hint_fields(p_cron_expr text, p_fields text[])
 returns text
 language plpgsql

@@ -1,4 +1,4 @@
--- The way out for a value that a cron field does not have.
+-- A hint for a value that a cron field does not have.
 create or replace function lenses.fn_cron_hint_range(p_field integer, p_item text)
 returns text
 language sql

@@ -1,6 +1,6 @@
--- The way out for a range that ends before it starts: the same values as a list that is allowed.
--- Weekdays one by one (FRI,SAT,SUN,MON), other fields as two ranges (22-23,0-5), stepped ranges
--- as their values.
+-- A hint for a range that ends before it starts: the same values as a list that is allowed.
+-- Weekdays are listed one by one (FRI,SAT,SUN,MON), other fields become two ranges (22-23,0-5),
+-- stepped ranges their values.
 create or replace function lenses.fn_cron_hint_reversed(p_field integer, p_item text)
 returns text
 language plpgsql

@@ -1,4 +1,4 @@
--- The way out for a step of 0 or one larger than its cron field.
+-- A hint for a step of 0 or one larger than its cron field.
 create or replace function lenses.fn_cron_hint_step(p_field integer, p_item text)
 returns text
 language plpgsql

@@ -1,6 +1,6 @@
--- The way out where minute and hour seem swapped: the expression with the two the other way round,
--- where that is valid; else NULL. Only for an hour beyond 23 that is a minute, so that the question
--- whether it is valid never comes back here.
+-- A hint where minute and hour seem swapped: the expression with the two exchanged, where that is
+-- valid; else NULL. It applies only to an hour beyond 23 that could be a minute, so that checking
+-- the exchanged expression never comes back here.
 create or replace function lenses.fn_cron_hint_swapped(p_cron_expr text)
 returns text
 language sql

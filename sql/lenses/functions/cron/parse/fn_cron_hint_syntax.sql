@@ -1,5 +1,5 @@
--- The way out for an item of a cron field that is not in the grammar: what it was meant to be in
--- some other scheduler, or what is wrong with its form.
+-- A hint for an item of a cron field that is not in the grammar: what it means in another
+-- scheduler, or what is wrong with its form.
 create or replace function lenses.fn_cron_hint_syntax(p_field integer, p_item text)
 returns text
 language plpgsql

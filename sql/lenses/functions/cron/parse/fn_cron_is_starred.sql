@@ -1,5 +1,5 @@
 -- Whether the minutes and hours of a spec are a set that people write with a star: all hours, or
--- minutes or hours at one distance all round the clock, from 0. Such a set is described as real
+-- minutes or hours at equal distances around the clock, from 0. Such a set is described as real
 -- time without more words, all others as wall-clock time.
 create or replace function lenses.fn_cron_is_starred(p_minutes integer[], p_hours integer[])
 returns boolean

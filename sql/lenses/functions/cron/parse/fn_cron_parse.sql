@@ -1,6 +1,7 @@
--- Parses a cron expression of five fields into its stored form. Refuses everything outside the
--- grammar with 22023: the message quotes the expression, names field and item and what is allowed.
--- Bounded: at most 1000 characters are looked at, each once; only ASCII counts as blank or digit.
+-- Parses a cron expression of five fields into its stored form. Raises 22023 for everything outside
+-- the grammar: the message quotes the expression and names the field, the item and what is allowed.
+-- The work is bounded: it looks at no more than 1000 characters, each once. Only ASCII counts as
+-- blank or digit.
 create or replace function lenses.fn_cron_parse(p_cron_expr text)
 returns lenses.cron_spec
 language plpgsql

@@ -1,8 +1,8 @@
--- The slots of a spec's expression in (p_from, p_until], each with where it goes: to itself on an
--- open date of the spec's calendar, else at its wall-clock minute to the nearest open date after or
--- before it, by day_rule, within 31 days; to itself where there is none (the calendar skips it
--- then). Dates are the calendar's, in its own zone. The end of a gap stands for the minutes that
--- the gap skipped, and those are what moves.
+-- The slots of a spec's expression in (p_from, p_until], each with where it goes. A slot on an open
+-- date of the spec's calendar stays. Any other moves, at its wall-clock minute, to the nearest open
+-- date within 31 days, after or before it by day_rule. Where there is none it stays, and the
+-- calendar skips it. Dates are those of the calendar's own zone. Where the end of a gap stands for
+-- the minutes that the gap skipped, those minutes move.
 create or replace function lenses.fn_cron_moves(
   p_spec lenses.cron_spec,
   p_timezone text,

@@ -1,5 +1,5 @@
--- What lenses.fn_cron_next_after_spec answers outside the years 1 to 9999: nothing comes after
--- them, what comes first after an instant before them is the first slot of the year 1.
+-- What lenses.fn_cron_next_after_spec answers outside the years 1 to 9999: NULL after them, and
+-- before them the first slot of the year 1.
 create or replace function lenses.fn_cron_next_after_era(
   p_spec lenses.cron_spec,
   p_timezone text,

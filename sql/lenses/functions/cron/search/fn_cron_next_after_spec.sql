@@ -1,10 +1,11 @@
 -- The first slot of a stored spec strictly after p_after, or NULL when none comes within 42 years.
--- The dispatcher's hot path, so one call does it all: the search on the wall clock (a copy of
--- lenses.fn_cron_wall_next, with fn_cron_low_bit and fn_cron_wall_minute written out where every
--- call passes: each pinned call costs a tenth of the whole), then the proof that no clock is turned
--- near the answer. Changes of a zone lie at least 3.9 days apart and move the clock by a day at
--- most, so equal offsets over a window of 48 hours (72 for real time) mean none lies in it.
--- Where that fails lenses.fn_cron_next_after_transition decides by the full rule.
+-- This is the dispatcher's hot path, so one call does everything: it searches the wall clock, then
+-- proves that no clock is turned near the answer. The search is a copy of lenses.fn_cron_wall_next,
+-- and fn_cron_low_bit and fn_cron_wall_minute are written out where every call passes, because each
+-- call of a pinned function costs a tenth of the whole. Changes of a zone lie at least 3.9 days
+-- apart and move the clock by a day at most, so equal offsets at both ends of 48 hours (72 for real
+-- time) mean that no change lies between. Where that proof fails
+-- lenses.fn_cron_next_after_transition decides by the full rule.
 create or replace function lenses.fn_cron_next_after_spec(
   p_spec lenses.cron_spec,
   p_timezone text,

@@ -1,6 +1,7 @@
 -- The first minute in (p_from, p_until] whose UTC offset differs from the minute before, or NULL.
--- Offsets are compared at steps of three days, then halved down to the minute. No two changes of
--- a zone lie closer than 3.9 days (1939; 6.9 days since 1970), so equal ends mean no change.
+-- It compares offsets in steps of three days and then halves the step down to the minute. No two
+-- changes of a zone lie closer than 3.9 days (1939; 6.9 days since 1970), so equal ends mean no
+-- change.
 create or replace function lenses.fn_cron_next_transition(
   p_timezone text,
   p_from bigint,

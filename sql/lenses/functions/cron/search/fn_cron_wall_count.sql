@@ -1,6 +1,6 @@
 -- How many wall-clock minutes in (p_from, p_until] match, as if no clock were ever turned; 0 when
--- the range is empty. By whole days, whose number is counted by weeks or by months; a range of
--- 400 years takes 4,800 steps. Minutes as in lenses.fn_cron_epoch.
+-- the range is empty. It counts whole days, by weeks or by months: 400 years take 4,800 steps.
+-- Minutes as in lenses.fn_cron_epoch.
 create or replace function lenses.fn_cron_wall_count(
   p_spec lenses.cron_spec,
   p_from bigint,

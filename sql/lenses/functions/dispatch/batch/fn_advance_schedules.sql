@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Moves the handled schedules on: next slot, due time, outcome, backlog. Writes the dispatcher's
--- own columns only, so that nothing a user changes meanwhile is overwritten; a deferred schedule is
--- looked at again within a minute.
+-- Moves the handled schedules on: next slot, due time, outcome, backlog. It writes only the
+-- dispatcher's own columns, so it overwrites nothing that a user changes meanwhile. A deferred
+-- schedule is looked at again within a minute.
 create or replace function lenses.fn_advance_schedules(
   p_decisions lenses.slot_decision[],
   p_plans lenses.slot_plan[],

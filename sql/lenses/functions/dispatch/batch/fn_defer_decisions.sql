@@ -1,5 +1,5 @@
--- All slots of these schedules wait, whatever was judged: their limits are in somebody else's
--- hands.
+-- Makes all slots of these schedules wait, whatever was decided, because another transaction holds
+-- their limits.
 create or replace function lenses.fn_defer_decisions(
   p_decisions lenses.slot_decision[],
   p_schedule_ids uuid[]

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Dispatches schedules together; where that fails, halves them until the one that fails is alone,
--- so that a bad row costs only itself. Errors of the server's own go up: no schedule has caused
--- them. Recursion goes log2 of the batch, and of the cap, deep.
+-- Dispatches schedules together. Where that fails it halves them until the one that fails is alone,
+-- so that a bad row costs only itself. Errors of the server are raised again: no schedule has
+-- caused them. The recursion is as deep as log2 of the batch plus log2 of the cap.
 create or replace function lenses.fn_dispatch_bisecting(
   p_schedule_ids uuid[],
   p_tick_id bigint,

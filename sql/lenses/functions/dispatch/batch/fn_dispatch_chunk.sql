@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- Handles all that is due of schedules that the caller has locked, up to p_max_catchup slots each
--- in this tick, in rounds of p_cap. Each round handles at least a slot of each schedule that is
--- left, so that many rounds are enough.
+-- in this tick, in rounds of p_cap. Each round handles at least one slot of each schedule that is
+-- left, so p_max_catchup rounds are enough.
 create or replace function lenses.fn_dispatch_chunk(
   p_schedule_ids uuid[],
   p_tick_id bigint,

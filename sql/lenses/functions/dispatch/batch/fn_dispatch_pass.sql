@@ -1,14 +1,14 @@
 -- owner: lf_sql_engine
 -- One batch of a tick: takes up to p_limit due schedules by the due index and handles all that is
--- due of them, the caps apart; what this tick has taken it does not take again. Returns how many it
--- took; 0 when nothing is left. Schedules on time come before those with late slots, without
--- conditions before those with (a slow signal delays its like only); both others come in smaller
--- batches, since each schedule may hold many slots or ask many questions. But one batch in eight is
--- theirs first, counted over ticks that are cut off, so that neither kind starves. It never waits
--- for who holds a schedule, and a user's change of the same moment stands. It waits only for who
--- holds a run that it replaces, or inserts a run of the same slot. The planner settings hold for
--- all that is done below: a batch is look-ups by key, and must stay so whatever the statistics say
--- of the moment.
+-- due of them, within the caps. It does not take a schedule twice in one tick. Returns how many it
+-- took; 0 when nothing is left. Schedules on time come before schedules with late slots, and those
+-- without a condition before those with one, so that a slow signal delays only schedules with
+-- conditions. The later kinds come in smaller batches, since each schedule may hold many slots or
+-- ask many questions. One batch in eight takes them first, counted across ticks that were cut off,
+-- so that no kind starves. It never waits for a lock on a schedule, and a user's change at the same
+-- moment stands. It waits only for a transaction that holds a run which it replaces, or that
+-- inserts a run of the same slot. The planner settings apply to everything below: a batch is
+-- look-ups by key, and must stay so whatever the statistics say.
 create or replace function lenses.fn_dispatch_pass(
   p_tick_id bigint,
   p_now timestamptz,

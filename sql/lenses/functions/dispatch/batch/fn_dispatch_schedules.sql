@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- Handles what is due of the given schedules, whose rows the caller has locked: plan, judge, insert
--- runs, log, move on; set-wise and all or nothing. p_cap: slots a schedule in this pass;
--- p_max_catchup: in the whole tick. p_is_zone_lost: the zone has left the server, so the slot at
--- hand is the last until the schedule is saved again. Adds what it did to the tick's row. Raises
--- what a schedule's own data raise.
+-- Handles what is due of the given schedules, which the caller has locked: plan, judge, insert
+-- runs, log, advance; set-wise and all or nothing. p_cap bounds the slots of a schedule in this
+-- pass, p_max_catchup in the whole tick. p_is_zone_lost: the server has lost the zone, so the
+-- current slot is the last until the schedule is saved again. It adds its figures to the tick's
+-- row, and raises whatever error a schedule's own data raise.
 create or replace function lenses.fn_dispatch_schedules(
   p_schedule_ids uuid[],
   p_tick_id bigint,

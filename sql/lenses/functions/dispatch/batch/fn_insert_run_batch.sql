@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For lenses.fn_insert_runs: one statement, in the order of the slots. Inputs are looked up last, a
--- row at a time, so that what is sorted holds none of them.
+-- For lenses.fn_insert_runs: one statement, in the order of the slots. It looks up inputs last, row
+-- by row, so that the sort holds none of them.
 create or replace function lenses.fn_insert_run_batch(
   p_decisions lenses.slot_decision[],
   p_now timestamptz,

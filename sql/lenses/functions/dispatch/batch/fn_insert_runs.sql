@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- Inserts the runs of judged slots (those with decision dispatch); says how many. Insert-only: a
--- slot whose run is there already is left alone and not counted. Events and team runs follow by the
--- table's trigger. p_triggered_by NULL: the schedule's id. The newest run wakes waiting executors.
--- A statement's new rows are kept until its end, for the trigger: so none inserts more than 16 MB
--- of inputs, whatever the number of slots.
+-- Inserts the runs of judged slots (those with decision dispatch); returns how many. It only
+-- inserts: a slot that already has a run is left alone and not counted. The table's trigger adds
+-- events and team runs. p_triggered_by NULL means the schedule's id. The newest run wakes waiting
+-- executors. PostgreSQL keeps a statement's new rows until its end, for the trigger, so no
+-- statement inserts more than 16 MB of inputs.
 create or replace function lenses.fn_insert_runs(
   p_decisions lenses.slot_decision[],
   p_now timestamptz,

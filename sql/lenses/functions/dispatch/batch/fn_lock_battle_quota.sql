@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- Where battles of these schedules are held against limits, the count and the runs that it lets
--- through must be one step: whoever dispatches such schedules takes the limits' rows first, after
--- the schedules' own and in the order of the agents. A call by hand waits for them (p_waits), so
--- two cannot cross; a tick never waits. Returns the schedules whose limits somebody else holds:
--- they are not to be dispatched now.
+-- Counting battles against a limit and inserting the runs that the limit allows must be one step.
+-- So whoever dispatches such schedules locks the rows of the limits first, after the schedules and
+-- in the order of the agents. A call by hand waits for them (p_waits), so that two calls cannot
+-- both pass; a tick never waits. Returns the schedules whose limits another transaction holds: they
+-- must not be dispatched now.
 create or replace function lenses.fn_lock_battle_quota(p_schedule_ids uuid[], p_waits boolean)
 returns uuid[]
 language plpgsql

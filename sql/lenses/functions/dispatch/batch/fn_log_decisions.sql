@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- The log rows of a pass: a dispatch or a skip each one, late slots dropped together one. Waiting
--- is none.
+-- Writes the log rows of a pass: one for each dispatch or skip, and one for late slots that were
+-- dropped together. Slots that wait have none.
 create or replace function lenses.fn_log_decisions(
   p_decisions lenses.slot_decision[],
   p_plans lenses.slot_plan[],

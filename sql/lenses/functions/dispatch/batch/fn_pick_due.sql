@@ -1,12 +1,13 @@
 -- owner: lf_sql_engine
 -- Takes up to p_limit schedules of one kind for a batch: fresh (on time, without a condition),
--- conditional (on time, with one) or late (late slots wait, or may: due before p_late_until). Not
--- again what this tick has taken, or one of another lane in its round. Locks: due row and schedule
--- row, both or neither, SKIP LOCKED. Where all fit one batch the oldest due come first. Where more
--- are due, the lensers who have any are listed in the tick's row, and each has an equal share of a
--- batch, the oldest due of his first, until he has none left; who was not reached comes first in
--- the next batch. Each lane begins elsewhere in that list, so that their first batches together
--- reach as many lensers as they can. input_bytes: the size of each one's inputs.
+-- conditional (on time, with one) or late (late slots wait, or may: due before p_late_until). It
+-- leaves out what this tick, or another lane of its round, has taken. It locks the due row and the
+-- schedule row, both or neither, with SKIP LOCKED. Where all fit into one batch the oldest due come
+-- first. Where more are due, the tick's row lists the tenants that have any, and each gets an equal
+-- share of a batch, his oldest due first, until he has none left. A tenant that was not reached
+-- comes first in the next batch. Each lane begins elsewhere in that list, so that their first
+-- batches together reach as many tenants as possible. input_bytes is the size of each schedule's
+-- inputs.
 create or replace function lenses.fn_pick_due(
   p_tick_id bigint,
   p_now timestamptz,

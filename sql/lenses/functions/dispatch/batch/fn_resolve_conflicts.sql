@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Some runs were not inserted. Where the slot has a run by now the decision becomes a skip; where
--- it has none, something kept the row away, which is an error of that schedule.
+-- Handles runs that were not inserted. Where the slot has a run by now the decision becomes a skip.
+-- Where it has none, something kept the row away, and that is an error of that schedule.
 create or replace function lenses.fn_resolve_conflicts(
   p_decisions lenses.slot_decision[],
   p_now timestamptz

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- Adds changes of many instants to lenses.run_counts: as a pile where a workflow has few, else
+-- Adds changes at many instants to lenses.run_counts: as they are where a workflow has few, else
 -- folded.
 create or replace function lenses.fn_add_run_counts(p_changes lenses.run_counts[])
 returns void

@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- Folds the changes that have piled up in a workflow's counts into their instants and stretches, a
--- thousand at a time, and drops what no condition can ask for any more. Called by whoever adds to
--- the pile, one time in 128; p_pile changes are none too many to read, and folding them would cost
--- the tick more. It waits for nobody: rows that another transaction folds are passed over; under
--- repeatable read, where those would be a serialization failure, it does nothing.
+-- Folds the changes that have piled up in a workflow's counts into instants and longer spans, a
+-- thousand at a time, and drops what no condition can ask for any more. Whoever adds a change calls
+-- it one time in 128: p_pile changes are quick to read, and folding more often would slow the tick.
+-- It never waits: it passes over rows that another transaction is folding. Under repeatable read,
+-- where those rows would cause a serialization failure, it does nothing.
 create or replace function lenses.fn_fold_run_counts(
   p_lenser_id uuid,
   p_workflow_id uuid,

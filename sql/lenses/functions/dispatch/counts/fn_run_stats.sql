@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
--- A workflow's runs of the 24 hours before p_now, by created_at: succeeded, failed, total. Exact:
--- sums of whole hours, at both ends of minutes, of 5 seconds, of instants, and of changes that are
--- not folded yet; so it costs the same however many runs there are. A p_now that lies back further
--- than the counts are sure to reach is answered from the runs themselves; the answer is the same.
+-- A workflow's runs of the 24 hours before p_now, by created_at: succeeded, failed, total. The
+-- figures are exact: sums of whole hours, and at both ends of minutes, of 5 seconds, of instants
+-- and of changes that are not folded yet. So the cost does not depend on the number of runs. Where
+-- p_now lies further back than the counts reach for certain, the runs themselves are counted, with
+-- the same answer.
 create or replace function lenses.fn_run_stats(
   p_lenser_id uuid,
   p_workflow_id uuid,

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- Today's budgets (UTC day of p_now) of the assignees that have any: an agent's own; a team is over
--- when a member is. Reached is exceeded. Of an older run that was retried today counts what it
--- spent since. battles_left NULL: no limit. Agents without a policy have no row.
+-- Today's budgets (UTC day of p_now) of the assignees that have one: an agent has its own, and a
+-- team is over when a member is. A limit that is reached counts as exceeded. An older run that was
+-- retried today counts with what it has spent since. battles_left NULL means no limit. Agents
+-- without a policy have no row.
 create or replace function lenses.fn_budgets(p_assignee_ids uuid[], p_now timestamptz)
 returns table (
   assignee_id uuid,

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- What a schedule's condition sees: that of its workflow, and the operator's signal.
+-- The context of a schedule's condition: its workflow's context, and the operator's signal.
 create or replace function lenses.fn_build_schedule_condition_context(
   p_schedule_id uuid,
   p_now timestamptz default now()

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- What the conditions of a workflow's schedules have in common: the result of its newest run, by
--- any trigger, and its counts of the last 24 hours. Asked once a workflow and batch.
+-- The part of the context that the conditions of a workflow's schedules share: the result of its
+-- newest run, by any trigger, and its counts of the last 24 hours. Asked once for each workflow and
+-- batch.
 create or replace function lenses.fn_condition_context(
   p_lenser_id uuid,
   p_workflow_id uuid,

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Why a schedule's condition does not let a slot pass: NULL it does; 'false'; or the error it
--- raised, since it fails closed. p_context is that of the workflow, to which the schedule's signal
--- comes here. Errors of the server's own are raised again: they are nobody's fault.
+-- Why a schedule's condition does not let a slot pass: NULL where it does; 'false'; or the error
+-- that it raised, since it fails closed. p_context is the workflow's context; this adds the
+-- schedule's signal. Errors of the server are raised again, since no schedule has caused them.
 create or replace function lenses.fn_condition_failure(
   p_schedule_id uuid,
   p_condition jsonb,

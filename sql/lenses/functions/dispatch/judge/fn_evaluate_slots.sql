@@ -1,12 +1,12 @@
 -- owner: lf_sql_engine
--- The one judge of slots: tick, preview, backfill and run-now ask here. Set-wise; writes nothing.
--- p_mode: tick; preview (looks at runs as they are now, in every row); backfill (no overlap guard);
--- manual (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs themselves. Guards in
--- their order, the first that says no names the reason; a condition is asked once a schedule, its
--- context once a workflow, and only where the guards before it let a slot pass. A parent that is
--- gone (rows deleted past the foreign keys) is a reason too: no slot passes unseen, and none
--- without its calendar or gates. The planner settings keep the plan to index look-ups, however its
--- estimates fall.
+-- The one judge of slots: tick, preview, backfill and run-now all ask here. Set-wise; writes
+-- nothing. p_mode is tick; preview (looks at runs as they are now, in every row); backfill (no
+-- overlap guard); or manual (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs
+-- themselves. Guards are asked in order, and the first that refuses names the reason. A condition
+-- is asked once for each schedule and its context once for each workflow, and only where the
+-- earlier guards let a slot pass. A parent row that is gone (deleted past the foreign keys) is a
+-- reason too, so that no slot passes without its calendar or its gates. The planner settings keep
+-- the plan to index look-ups, whatever its estimates.
 create or replace function lenses.fn_evaluate_slots(
   p_candidates lenses.slot_candidate[],
   p_now timestamptz,

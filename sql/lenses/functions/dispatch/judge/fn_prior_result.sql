@@ -1,5 +1,5 @@
 -- The result of a run as conditions see it: with a status, whatever the executor returned. A run
--- that is not over has none of its own.
+-- that is not over has no result of its own.
 create or replace function lenses.fn_prior_result(p_status text, p_result jsonb)
 returns jsonb
 language plpgsql

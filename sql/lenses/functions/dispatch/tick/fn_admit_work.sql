@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- Asked by ticks and claims before they write. True: an upgrade waits for the caller's transaction.
--- False: one is under way, so come back in a moment; what its locks would block, or make wait for
--- each other, is not begun. Two advisory locks, of the installer (1) and of the work under way (2),
--- so that steady work cannot keep an upgrade out. Anybody may take such locks: only with one who
--- can lock the ledger's table as its owner are they an upgrade's.
+-- Ticks and claims ask this before they write. True: they may work, and an upgrade waits for the
+-- caller's transaction. False: an upgrade is under way, so come back in a moment; work that its
+-- locks would block never begins. Two advisory locks, the installer's (1) and that of work under
+-- way (2), keep steady work from holding up an upgrade. Anybody may take such locks, so they count
+-- as an upgrade's only together with a lock that only the owner of the ledger's table can take.
 create or replace function lenses.fn_admit_work()
 returns boolean
 language plpgsql

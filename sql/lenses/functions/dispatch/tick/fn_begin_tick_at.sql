@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- Starts a tick: its row, with the gap that it ends and what the tick before it left off. Returns
--- the tick's id, or NULL while the dispatcher is frozen or an upgrade is under way. A tick that a
--- clock ahead has left in the future ends no gap that this one has ended before; once it is undone
--- it never came. A gap ends with the tick of any lane; what was left off is the lane's own. Lanes
--- share the round of the tick p_beside, or of the minute. Not for request roles: the clock is a
--- parameter here.
+-- Starts a tick: inserts its row, with the gap that it ends and what the tick before it left over.
+-- Returns the tick's id, or NULL while the dispatcher is frozen or an upgrade is under way. A tick
+-- in the future, left by a clock that was ahead, does not end a gap that this one has already
+-- ended; once it is undone it does not count at all. The tick of any lane ends a gap; what was left
+-- over belongs to the lane. Lanes share the round of the tick p_beside, or of the minute. Not for
+-- request roles, because the clock is a parameter.
 create or replace function lenses.fn_begin_tick_at(
   p_driver text,
   p_now timestamptz,

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- One piece of one part of a tick's housekeeping, at most about p_limit rows, fair between lensers.
--- Returns how many it handled; 0: none is left, but for what somebody holds.
+-- One piece of one part of a tick's housekeeping, at most about p_limit rows, fair between tenants.
+-- Returns how many it handled; 0 means that none is left, except rows that another transaction has
+-- locked.
 create or replace function lenses.fn_housekeeping_part(
   p_part text,
   p_tick_id bigint,

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- For a driver that holds the connections of all lanes: how many lanes are set, and how many of
--- them have work now, a batch each; at least 1. One look into the due index, no longer than what
--- the lanes take at once, and none where there is one lane.
+-- them have work now, a batch each; at least 1. It costs one look into the due index, no further
+-- than the lanes take at once, and none where there is one lane.
 create or replace function lenses.fn_lanes(out lanes integer, out wanted integer)
 language sql
 stable

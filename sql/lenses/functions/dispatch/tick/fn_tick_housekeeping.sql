@@ -1,11 +1,11 @@
 -- owner: lf_sql_engine
--- What a tick does beside the schedules, in pieces of p_limit rows at most: revives what would fall
--- silent, reaps expired leases and approvals, queues runs whose time has come, ends pauses whose
--- end has come, dispatches gateway crons, posts runs and events where they are delivered. Does one
--- piece and returns true; false: nothing is left. The first piece of each part comes before the
--- first batch; what is left then takes turns with the batches (is_batch_next). A part that fails,
--- whatever by, is noted on the tick, holds up no other, and is tried again by the next tick; one
--- that a statement timeout cuts off goes on in smaller pieces, after the others.
+-- What a tick does beside the schedules, in pieces of p_limit rows at most: revives schedules that
+-- would fall silent, reaps expired leases and approvals, queues runs whose time has come, ends
+-- pauses, dispatches gateway crons, and posts runs and events. It does one piece and returns true,
+-- or false where nothing is left. The first piece of each part comes before the first batch; after
+-- that, pieces and batches take turns (is_batch_next). A part that fails is noted on the tick and
+-- tried again by the next tick; it does not hold up the others. A part that a statement timeout
+-- cuts off goes on in smaller pieces, after the others.
 create or replace function lenses.fn_tick_housekeeping(
   p_tick_id bigint,
   p_now timestamptz,

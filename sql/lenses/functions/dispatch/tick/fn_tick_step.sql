@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- One batch or one piece of housekeeping of a begun tick, for a driver that commits each. True:
--- call again. The tick's own start is its clock, never later than the server's, whatever the row
--- says. What a statement timeout cuts off is tried again at half the size. Of several lanes one at
--- a time does housekeeping, the others go on with batches: it is the one that holds the row of
--- settings.
+-- One batch or one piece of housekeeping of a tick that has begun, for a driver that commits after
+-- each. True means: call again. Its clock is the tick's own start, never later than the server's,
+-- whatever the row says. A step that a statement timeout cuts off is tried again at half the size.
+-- Of several lanes, one at a time does housekeeping while the others go on with batches: the one
+-- that holds the row of settings.
 create or replace function lenses.fn_tick_step(p_tick_id bigint)
 returns boolean
 language plpgsql

@@ -1,9 +1,9 @@
--- The driver's entry: one tick, a batch a transaction, until nothing is due but what the caps
--- leave, or 50 seconds are over (the next tick goes on). Invoker and without a SET clause, since it
--- commits, so it runs under whatever search_path its caller's database has: every name, type and
--- operator is qualified (also the hidden ones: no nullif, no in, no like), and all work is done in
--- pinned functions. What keeps only the tick's own row does not wait for the disk: a crash may lose
--- the last ticks that had nothing to do, never a run.
+-- The driver's entry: one tick, with a transaction for each batch, until only what the caps leave
+-- is due or 50 seconds are over (the next tick goes on). It commits, so it is invoker and has no
+-- SET clause, and it runs under the search_path of its caller. That is why every name, type and
+-- operator is qualified (also the hidden ones: no nullif, no in, no like), and pinned functions do
+-- all the work. Transactions that write only the tick's own row do not wait for the disk: a crash
+-- may lose the last ticks that had nothing to do, but never a run.
 create or replace procedure lenses.sp_dispatch_tick(p_lane integer default 1)
 language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- Raises 22023 where p_decision is no decision, or p_note is too long for one.
+-- Raises 22023 where p_decision is not a decision, or p_note is too long.
 create or replace function lenses.fn_check_decision(p_decision text, p_note text)
 returns void
 language plpgsql

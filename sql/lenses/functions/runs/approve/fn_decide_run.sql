@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- The owner's decision, and the only way that an approval is given. Asks for itself who is calling,
--- so that no role that may execute it can decide for another. What was approved is written down by
--- its digest, who decided by his profile and user, and by the role and session that claimed to be
+-- The owner's decision: nothing else approves a run. It determines the caller itself, so that no
+-- role that may execute it can decide for somebody else. It records what was approved by its
+-- digest, and who decided: the profile and the user, and the role and session that claimed to be
 -- him.
 create or replace function lenses.fn_decide_run(p_run_id uuid, p_decision text, p_note text)
 returns lenses.workflow_runs

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For public.fn_decide_workflow_runs. Asks for itself who is calling. Schedules are locked in the
--- order of their ids, as whoever decides many at once does, so that two such calls never wait for
--- each other in a ring. A run that does not wait any more is left out and stops no other.
+-- For public.fn_decide_workflow_runs. It determines the caller itself. It locks schedules in the
+-- order of their ids, as every such call does, so that two of them never deadlock. A run that no
+-- longer waits is left out and does not stop the others.
 create or replace function lenses.fn_decide_workflow_runs(
   p_run_ids uuid[],
   p_decision text,

@@ -1,4 +1,4 @@
--- Whether a schedule with this approval policy and assignment demands an approval or has a gate.
+-- Whether a schedule with this approval policy and assignment requires an approval or has a gate.
 create or replace function lenses.fn_demands_approval(p_policy jsonb, p_assignment_id uuid)
 returns boolean
 language sql

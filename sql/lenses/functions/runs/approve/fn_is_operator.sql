@@ -1,5 +1,6 @@
--- Is service_role calling, or a role that may become it? The role of the request, not the owner
--- that a definer function runs as; only SET ROLE changes it, which asks for membership.
+-- Is the caller service_role, or a role that may become it? It looks at the role of the request,
+-- not at the owner that a definer function runs as. Only SET ROLE changes that, and it requires
+-- membership.
 create or replace function lenses.fn_is_operator()
 returns boolean
 language sql

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- A try to start a run past its owner, which the caller has refused by leaving the row as it was: a
--- WARNING, a line in the server's log that a rollback leaves, and the audit. The first ten on a run
--- in a minute are rows, the rest are counted; the count is exact.
+-- Records an attempt to start a run without its owner, which the caller has refused by leaving the
+-- row as it was: as a WARNING, as a line in the server's log that a rollback does not undo, and in
+-- the audit. The first ten on a run in a minute are rows; the rest are counted, and the count is
+-- exact.
 create or replace function lenses.fn_record_bypass(
   p_run lenses.workflow_runs,
   p_team_run_id uuid,

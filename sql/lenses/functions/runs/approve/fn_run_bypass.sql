@@ -1,6 +1,6 @@
--- What in this change of a run is a try to start it past its owner, in words; NULL: nothing. For
--- changes by any role but lf_sql_engine. That leaving for pending or running needs an approved team
--- run, the guard asks for every role.
+-- Which part of this change of a run is an attempt to start it without its owner, in words; NULL
+-- where none is. For changes by any role but lf_sql_engine. The guard itself requires an approved
+-- team run of every role before a run becomes pending or running.
 create or replace function lenses.fn_run_bypass(
   p_old lenses.workflow_runs,
   p_new lenses.workflow_runs

@@ -1,5 +1,4 @@
--- What an executor says of itself, refused with 22023 where it makes no sense. p_lease NULL: not
--- asked.
+-- Raises 22023 where what an executor says of itself makes no sense. A NULL p_lease is not checked.
 create or replace function lenses.fn_check_claimant(p_worker_id text, p_lease interval)
 returns void
 language plpgsql

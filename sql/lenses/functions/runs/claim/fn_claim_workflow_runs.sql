@@ -1,8 +1,7 @@
 -- owner: lf_sql_engine
--- For executors (service_role). What leases have run out is reaped first, so that a run of a dead
--- worker need not wait for a tick. Numbers and writes the events itself, all at once, which the
--- table's triggers see and let pass. The columns are those of lenses.workflow_runs, in order, then
--- the definition.
+-- For executors (service_role). It reaps expired leases first, so that a run of a dead worker need
+-- not wait for a tick. It numbers and writes all events in one go, which the table's triggers see
+-- and let pass. The columns are those of lenses.workflow_runs, in order, then the definition.
 create or replace function lenses.fn_claim_workflow_runs(
   p_worker_id text,
   p_limit integer default 1,

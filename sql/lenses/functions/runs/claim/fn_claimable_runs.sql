@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- How many more runs of a schedule with a limit may start now, for the transaction that holds its
--- row in lenses.schedule_due from here on; 0 where another one has it. All that is running counts:
--- a lease that has run out and was not reaped is in somebody's hands, who may still extend it.
--- Looked at before the row is taken, too: a full schedule must not be kept from the tick. The
--- status is a variable so that the index by schedule serves, never that of all leases.
+-- How many more runs of a schedule with a limit may start now, for the transaction that from here
+-- on holds its row in lenses.schedule_due; 0 where another transaction has that row. All running
+-- runs count: an expired lease that was not reaped still belongs to a worker, who may extend it. It
+-- also counts before it takes the row, so that a full schedule is not kept from the tick. The
+-- status is a variable so that the index by schedule serves, never the index of all leases.
 create or replace function lenses.fn_claimable_runs(p_schedule_id uuid)
 returns integer
 language plpgsql

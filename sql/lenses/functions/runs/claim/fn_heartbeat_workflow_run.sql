@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For executors (service_role): extends the lease of a running run. A lease that has run out is
--- lost, reaped or not.
+-- For executors (service_role): extends the lease of a running run. An expired lease is lost,
+-- reaped or not.
 create or replace function lenses.fn_heartbeat_workflow_run(
   p_run_id uuid,
   p_worker_id text,

@@ -1,7 +1,7 @@
--- Wakes the executors that listen, unless the server's queue of notifications is half full: where
--- it is full, NOTIFY fails the commit, which nobody can catch, and half is where PostgreSQL begins
--- to warn. They poll as well, so nothing waits for good. Beside lenses.fn_notify_events() the only
--- place that notifies.
+-- Wakes the executors that listen, unless the server's queue of notifications is half full. Where
+-- it is full NOTIFY fails the commit, which no function can catch, and at half PostgreSQL begins to
+-- warn. Executors poll as well, so no run waits forever. Only this function and
+-- lenses.fn_notify_events() notify.
 create or replace function lenses.fn_notify_executors()
 returns void
 language sql

@@ -1,14 +1,15 @@
 -- owner: lf_sql_engine
--- Up to p_limit pending runs, locked, by priority, then age, then slot; what others hold is passed
--- over. Two queues are merged: what may start at once, by its index; and what has waited for its
--- available_at, a thousand at most, those first whose time came first (the tick moves the rest
--- over). What still waits is in neither, so that it costs nothing. A schedule with a limit is a
--- queue of its own: its row in lenses.schedule_due is taken first (and written, so that a stale
--- snapshot is a serialization failure), then its running runs are counted; hence no two claims pass
--- the limit together, and its runs start in order: behind one that somebody holds, none. A row at a
--- time by a cursor, since each lock decides about the next, and the queue is read no further than
--- the claim goes; what decides is asked again as the row is locked or, of limits, once all are. The
--- planner's switches: statistics of a queue are always wrong, its index always right.
+-- Locks and returns up to p_limit pending runs, by priority, then age, then slot; runs that are
+-- locked are passed over. It merges two queues: runs that may start at once, by their index, and
+-- runs whose available_at has come, a thousand at most, the earliest first (the tick moves the rest
+-- over). Runs that still wait are in neither queue, so they cost nothing. A schedule with a limit
+-- is a queue of its own: its row in lenses.schedule_due is taken first (and written, so that a
+-- stale snapshot is a serialization failure), then its running runs are counted. So two claims
+-- never pass the limit together, and its runs start in order: none starts before one that is
+-- locked. A cursor goes row by row, since each lock decides about the next row, and it reads the
+-- queue no further than the claim needs. What decides is checked again when the row is locked or,
+-- for limits, once all are. The planner settings are there because statistics of a queue are always
+-- wrong and its index is always right.
 create or replace function lenses.fn_pick_runs(p_limit integer)
 returns uuid[]
 language plpgsql

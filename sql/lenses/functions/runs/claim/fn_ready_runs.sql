@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Moves runs whose available_at has come to the queue of those that may start at once (available_at
--- NULL), those first whose time came first; returns how many. Only where there are more than the
--- thousand that a claim looks at: those it takes without. It waits for nobody.
+-- Moves runs whose available_at has come to the queue of runs that may start at once (available_at
+-- NULL), the earliest first; returns how many. It does so only where there are more than the
+-- thousand that a claim looks at, since claims take those as they are. It never waits for a lock.
 create or replace function lenses.fn_ready_runs(p_now timestamptz, p_limit integer)
 returns integer
 language plpgsql

@@ -1,7 +1,6 @@
 -- owner: lf_sql_engine
--- For executors (service_role): an event of the executor's own, numbered within the run like the
--- transitions, whose names (run.*) it cannot take; to the team run's events too, where there is
--- one.
+-- For executors (service_role): adds an event of the executor's own, numbered within the run like
+-- the transitions, whose names (run.*) it cannot use. A team run gets the event too.
 create or replace function lenses.fn_append_run_event(
   p_run_id uuid,
   p_worker_id text,

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For executors (service_role): what an attempt had spent whose end could not be told, since the
--- run was cancelled or its lease was gone by then. The run's events say whose the attempt was, and
--- that it has been booked: once, however often it is told.
+-- For executors (service_role): books what an attempt has spent whose end could not be reported,
+-- because the run was cancelled or its lease had expired. The run's events say whose the attempt
+-- was, and that it has been booked: once, however often it is reported.
 create or replace function lenses.fn_book_run_credits(
   p_run_id uuid,
   p_worker_id text,

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- For executors (service_role): the run is done. Locks the schedule before the run, as all who end
--- runs do. This is half of an executor's traffic, so it numbers and writes the event itself, which
--- the table's triggers see and let pass, and tells the schedule. The empty text behind the status,
--- here as elsewhere, keeps the planner from the indexes of all that is running.
+-- For executors (service_role): the run is done. Locks the schedule before the run, as everybody
+-- who ends runs does. This is half of an executor's traffic, so it numbers and writes the event
+-- itself, which the table's triggers see and let pass, and updates the schedule. The empty text
+-- behind the status, here as elsewhere, keeps the planner from the indexes of all that is running.
 create or replace function lenses.fn_complete_workflow_run(
   p_run_id uuid,
   p_worker_id text,

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- For executors (service_role): many runs are done: all in one statement a table; where one of them
--- is refused, a loop a run, each in a block of its own, so that it stops no other. Schedules in
--- order, so that no two callers wait for each other.
+-- For executors (service_role): many runs are done. All are written with one statement for each
+-- table. Where one of them is refused they are taken one at a time, each in a block of its own, so
+-- that it does not stop the others. Schedules are locked in order, so that no two callers wait for
+-- each other.
 create or replace function lenses.fn_complete_workflow_runs(p_worker_id text, p_results jsonb)
 returns setof uuid
 language plpgsql

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- No lease is longer than a day: one that is has been written by a clock that was ahead, and ends a
--- day after p_now. One look into the index of leases where there is none; a thousand a call.
+-- No lease is longer than a day. A longer one was written by a clock that was ahead, and is cut to
+-- a day after p_now; a thousand at most in one call. Where there is none it costs one look into the
+-- index of leases.
 create or replace function lenses.fn_cut_leases(p_now timestamptz)
 returns void
 language plpgsql

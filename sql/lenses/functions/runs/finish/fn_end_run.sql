@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Ends a run that is in flight, whatever its worker thinks: p_status cancelled or timed_out,
--- p_cause why. False, and nothing changed, where there is none or it is over. A waiting run takes
--- its team run along.
+-- Ends a run that is in flight, whatever its worker is doing: p_status is cancelled or timed_out,
+-- p_cause says why. Returns false, and changes nothing, where there is no such run or it is over. A
+-- waiting run ends its team run too.
 create or replace function lenses.fn_end_run(
   p_run_id uuid,
   p_status text,

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- An attempt of p_run, a running row that the caller has locked, has failed: another one by
--- retry_policy (a budget that is spent stays so), else the other assignee by failure_policy (once,
--- attempts anew, approval standing), else the end as p_final (failed or timed_out) and, with mode
--- halt, a paused schedule. Returns the run's new status.
+-- An attempt of p_run, a running row that the caller has locked, has failed. What follows: another
+-- attempt by retry_policy (except where the budget is spent), else the other assignee by
+-- failure_policy (once, with all attempts, the approval still valid), else the end as p_final
+-- (failed or timed_out) and, with mode halt, a paused schedule. Returns the run's new status.
 create or replace function lenses.fn_fail_attempt(
   p_run lenses.workflow_runs,
   p_cause text,

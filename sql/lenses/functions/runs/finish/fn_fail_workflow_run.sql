@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- For executors (service_role): the attempt has failed; policies decide what becomes of the run.
+-- For executors (service_role): the attempt has failed; policies decide what follows.
 create or replace function lenses.fn_fail_workflow_run(
   p_run_id uuid,
   p_worker_id text,

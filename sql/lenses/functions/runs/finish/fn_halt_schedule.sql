@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- failure_policy halt: pauses the schedule with a note. Writes as the dispatcher does
--- (dispatch_seq), so that a schedule that could not be saved any more is halted too. Nothing where
--- it is not active.
+-- failure_policy halt: pauses the schedule with a note. It writes as the dispatcher does
+-- (dispatch_seq), so that a schedule that could no longer be saved is halted too. Does nothing to
+-- an inactive schedule.
 create or replace function lenses.fn_halt_schedule(
   p_schedule_id uuid,
   p_note text,

@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- By p_now: a running run whose lease has run out has failed with cause timeout; a waiting one
--- whose approval has run out is timed_out. p_limit of each at most, each lenser's first ones first;
--- returns how many, and goes on with the next call. What somebody holds is left for then: it waits
--- for nobody, so the tick may hold other locks. A loop a run: each has its own policies, and one
--- that cannot be reaped must not keep the others.
+-- By p_now: a running run whose lease has expired fails with cause timeout, and a waiting run whose
+-- approval has expired becomes timed_out. Handles p_limit of each at most, the first ones of each
+-- tenant first; returns how many, and goes on with the next call. It never waits: rows that are
+-- locked are left for the next call, so the tick may hold other locks. It goes run by run, because
+-- each has its own policies and one that cannot be reaped must not keep the others.
 create or replace function lenses.fn_reap_runs(p_now timestamptz, p_limit integer default 1000)
 returns integer
 language plpgsql

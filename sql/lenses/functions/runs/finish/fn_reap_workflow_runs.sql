@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- For service_role, where no tick runs: the tick does the same each minute.
+-- For service_role, where nothing ticks; the tick does the same each minute.
 create or replace function lenses.fn_reap_workflow_runs()
 returns integer
 language sql

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- A run of the schedule is over: its result stands in the schedule, and a slot that waits for that
--- is due.
+-- A run of the schedule is over: stores its result in the schedule, and makes a slot due that waits
+-- for it.
 create or replace function lenses.fn_record_schedule_result(
   p_schedule_id uuid,
   p_result jsonb,

@@ -1,6 +1,6 @@
--- How long the next attempt waits: backoffMs doubled with each attempt so far, a quarter more or
--- less, so that runs that failed together do not come back together; a day at most, or backoffMs
--- where that is more.
+-- How long the next attempt waits: backoffMs, doubled for each attempt so far, plus or minus up to
+-- a quarter, so that runs that failed together do not come back together. A day at most, or
+-- backoffMs where that is more.
 create or replace function lenses.fn_retry_delay(p_retry_policy jsonb, p_attempt integer)
 returns interval
 language sql

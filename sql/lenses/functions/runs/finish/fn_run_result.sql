@@ -1,5 +1,5 @@
--- The result of a run that did not complete. PL/pgSQL: an SQL function would be planned in each
--- transaction.
+-- The result of a run that did not complete. In PL/pgSQL, because an SQL function would be planned
+-- in each transaction.
 create or replace function lenses.fn_run_result(p_status text, p_cause text, p_error text)
 returns jsonb
 language plpgsql

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Instants of schedules' open runs that a clock ahead of p_now has written: what was counted from
--- there is counted from p_now. What somebody holds is left as it is.
+-- Corrects instants of schedules' open runs that a clock ahead of p_now has written: what they
+-- counted from is p_now instead. Rows that are locked stay as they are.
 create or replace function lenses.fn_undo_runs(p_schedule_ids uuid[], p_now timestamptz)
 returns void
 language plpgsql

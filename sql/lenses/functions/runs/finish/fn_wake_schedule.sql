@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- A deferred slot is looked at again at once, by p_at. Moves the due time as the dispatcher does,
--- with dispatch_seq, so that a schedule that could not be saved any more is woken too.
+-- Makes a deferred slot due at once, by p_at. It moves the due time as the dispatcher does, with
+-- dispatch_seq, so that a schedule that could no longer be saved is woken too.
 create or replace function lenses.fn_wake_schedule(p_schedule_id uuid, p_at timestamptz)
 returns void
 language plpgsql

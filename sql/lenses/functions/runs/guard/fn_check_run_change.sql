@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- Raises 22023 where a change of a run by hand touches what never changes, or what its status has
--- settled. A link to a schedule or assignee that has gone may become NULL.
+-- settled. A reference to a schedule or assignee that is gone may become NULL.
 create or replace function lenses.fn_check_run_change(
   p_old lenses.workflow_runs,
   p_new lenses.workflow_runs

@@ -1,6 +1,6 @@
--- Raises 22023 where a run that is written by hand takes a value that no run can live with; what
--- did not change is not judged. p_old is NULL for an INSERT. Here and not in a CHECK, which each
--- claim and completion would pay for.
+-- Raises 22023 where a run that is written by hand gets a value that no run can have. Values that
+-- did not change are not checked. p_old is NULL for an INSERT. This is not a CHECK constraint,
+-- because every claim and completion would pay for that.
 create or replace function lenses.fn_check_run_values(
   p_new lenses.workflow_runs,
   p_old lenses.workflow_runs

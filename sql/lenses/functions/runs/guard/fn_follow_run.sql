@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- What a transition of a run leaves, called by the guard that has let it pass: exactly one event
--- with the run's next number; exactly one of its team run, where there is one (what an approval or
--- another assignee makes of it says so itself); and, where the run is over, its schedule's last
--- result. What the engine does happens at the time that it wrote into the row (the tick's own
--- clock), everything else now.
+-- Writes what a transition of a run leaves behind, called by the guard that has let it pass:
+-- exactly one event with the run's next number; exactly one of its team run, where there is one
+-- (approval and reassignment write their own); and, where the run is over, its schedule's last
+-- result. What the engine does gets the time that it wrote into the row (the tick's own clock),
+-- everything else gets now.
 create or replace function lenses.fn_follow_run(
   p_old lenses.workflow_runs,
   p_new lenses.workflow_runs,

@@ -1,4 +1,4 @@
--- The one refusal that a stranger's run and an unknown id share, byte for byte.
+-- Raises the one error that another tenant's run and an unknown id share, byte for byte.
 create or replace function lenses.fn_refuse_run()
 returns void
 language plpgsql

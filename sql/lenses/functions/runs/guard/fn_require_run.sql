@@ -1,5 +1,5 @@
--- For the RPCs: the caller's own run, or the one refusal that a stranger's id and an unknown id
--- share.
+-- For the RPCs: returns the caller's own run. Another tenant's id and an unknown id raise the same
+-- error.
 create or replace function lenses.fn_require_run(p_run_id uuid)
 returns lenses.workflow_runs
 language plpgsql

@@ -1,7 +1,7 @@
--- The state machine of lenses.workflow_runs: where a run may go from a status. Back to
--- pending_approval: what was approved has changed. Back to pending: another attempt. From an end
--- only lenses.fn_retry_workflow_run leads back, which the guard lets pass. PL/pgSQL, since each
--- transition calls it and an SQL function would be planned anew in each transaction.
+-- The state machine of lenses.workflow_runs: the statuses that may follow a status. Back to
+-- pending_approval: what was approved has changed. Back to pending: another attempt. Only
+-- lenses.fn_retry_workflow_run leads out of an end, and the guard lets it pass. In PL/pgSQL,
+-- because each transition calls it and an SQL function would be planned in each transaction.
 create or replace function lenses.fn_run_next_states(p_status text)
 returns text[]
 language plpgsql

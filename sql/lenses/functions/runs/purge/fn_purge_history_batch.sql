@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
 -- Deletes at most about p_limit rows a table of what is older than dispatch_settings.retention, and
--- returns how many went; 0: nothing is left. Internal: the procedure lenses.sp_purge_history
+-- returns how many; 0 means that nothing is left. Internal: the procedure lenses.sp_purge_history
 -- commits between batches. A run that is over goes as a whole, with its events and its team run;
--- one that is in flight stays however old it is. Events are looked for by run, never by time, since
--- their numbers must stay without a gap. A lenser at a time, by the indexes that begin with him,
--- oldest first; what somebody holds stays for now.
+-- one in flight stays however old it is. Events are looked up by run, never by time, since their
+-- numbers must stay without a gap. It goes tenant by tenant, by the indexes that begin with the
+-- tenant, oldest first; rows that are locked stay for now.
 create or replace function lenses.fn_purge_history_batch(p_now timestamptz, p_limit integer)
 returns integer
 language plpgsql

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Drops counts that no condition can ask for any more, of workflows that nobody adds to; returns
--- how many; 0: none is left. A hundred times p_limit at most, since it reads the table for them,
--- which no index by time slows each tick for. By the server's clock, as the counts are kept.
+-- Drops counts that no condition can ask for any more, of workflows that get no new ones; returns
+-- how many, 0 where none is left. Handles a hundred times p_limit at most: it reads the table,
+-- because an index by time would slow every tick. It goes by the server's clock, as the counts do.
 create or replace function lenses.fn_purge_run_counts(p_limit integer)
 returns integer
 language plpgsql

@@ -1,6 +1,6 @@
--- For the nightly job: history past its retention goes in small batches, each committed, so that a
--- statement timeout loses nothing but the batch at hand. Invoker, since a definer cannot commit,
--- and without SET for the same reason: every name, type and operator is qualified.
+-- For the nightly job: deletes history past its retention in small batches and commits each, so
+-- that a statement timeout loses only the current batch. It is invoker, since a definer cannot
+-- commit, and has no SET clause for the same reason: every name, type and operator is qualified.
 create or replace procedure lenses.sp_purge_history()
 language plpgsql
 as $$

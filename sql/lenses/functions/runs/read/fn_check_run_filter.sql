@@ -1,5 +1,6 @@
--- The filter of public.fn_get_runs as it is looked at: without what is null, status and trigger as
--- arrays without doubles, or missing where they are empty. Raises 22023 at the first fault.
+-- The filter of public.fn_get_runs in its checked form: without null values, with status and
+-- trigger as arrays without duplicates, left out where they are empty. Raises 22023 at the first
+-- fault.
 create or replace function lenses.fn_check_run_filter(p_filter jsonb)
 returns jsonb
 language plpgsql

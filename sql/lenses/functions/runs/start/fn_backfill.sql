@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Backfill, for public.fn_backfill_schedule, which has checked the stretch. Asks for itself who is
--- calling. Holds the schedule, so that neither the tick nor another backfill handles a slot
--- meanwhile; a slot that has a run is left alone, and one that the tick has not come to is skipped
--- by the tick afterwards.
+-- For public.fn_backfill_schedule, which has checked the range. It determines the caller itself. It
+-- locks the schedule, so that neither the tick nor another backfill handles a slot meanwhile. A
+-- slot that has a run is left alone, and a slot that the tick has not reached is skipped by the
+-- tick afterwards.
 create or replace function lenses.fn_backfill(
   p_schedule_id uuid,
   p_since timestamptz,

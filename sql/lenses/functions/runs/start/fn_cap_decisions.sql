@@ -1,5 +1,4 @@
--- The first p_left dispatches of the decisions stand, what is beyond them is over budget. NULL: all
--- stand.
+-- Keeps the first p_left dispatches of the decisions; those beyond are over budget. NULL keeps all.
 create or replace function lenses.fn_cap_decisions(
   p_decisions lenses.slot_decision[],
   p_left bigint

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Raises 22023 where p_run, which the caller has locked, cannot start once more: it is not over or
--- has done its work, or a guard that refuses run-now refuses it too. The budgets are those of its
--- assignee today; a battle that today's count holds already is no further one.
+-- Raises 22023 where p_run, which the caller has locked, cannot start again: it is not over or has
+-- completed, or a guard that refuses run-now refuses it too. Today's budgets of its assignee apply;
+-- a battle that today's count already contains is not counted again.
 create or replace function lenses.fn_check_retry(
   p_run lenses.workflow_runs,
   p_is_overspent boolean,

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- Whether today's budgets (UTC) count p_run already: it was created today, or retried today.
+-- Whether today's budgets (UTC) already count p_run: it was created or retried today.
 create or replace function lenses.fn_counts_today(p_run lenses.workflow_runs)
 returns boolean
 language sql

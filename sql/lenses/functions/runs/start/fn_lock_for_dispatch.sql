@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For run-now and backfill: the locks of a tick on one schedule, its row and, where battles are
--- counted, the limits that count them.
+-- For run-now and backfill: takes the locks that a tick takes for one schedule, its row and, where
+-- battles are counted, the limits that count them.
 create or replace function lenses.fn_lock_for_dispatch(p_schedule_id uuid)
 returns void
 language plpgsql

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- What a retry of p_run is held against, locked before the run itself: the schedule's row and,
--- where battles are counted, the limits that count them, in the order of lenses.fn_lock_battles.
+-- Locks what a retry of p_run depends on, before the run itself: the schedule's row and, where
+-- battles are counted, the limits that count them, in the order of lenses.fn_lock_battle_quota.
 create or replace function lenses.fn_lock_retry(p_run lenses.workflow_runs)
 returns void
 language plpgsql

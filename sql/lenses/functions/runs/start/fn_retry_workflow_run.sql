@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
 -- For service_role, and by public.fn_retry_workflow_run for the owner. Locks as the dispatcher
--- does: schedule, the agent's limit, run. The one way back from an end: it numbers its event
--- itself, which the table's guard sees and lets pass. The attempts go on counting, so that what an
--- executor of an earlier one still sends is refused; retry_policy counts anew, from
--- metadata.attempts_before. The cap of what the run may spend is that of today.
+-- does: schedule, the agent's limit, run. Only this leads a run out of its end, so it numbers its
+-- event itself, which the table's guard sees and lets pass. The attempts count on, so that a late
+-- answer to an earlier one is refused; retry_policy counts from metadata.attempts_before. Today's
+-- cap applies to what the run may spend.
 create or replace function lenses.fn_retry_workflow_run(p_run_id uuid)
 returns lenses.workflow_runs
 language plpgsql

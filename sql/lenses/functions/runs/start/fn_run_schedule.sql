@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Run-now, for public.fn_run_workflow_schedule_now: a run without a slot. Asks for itself who is
--- calling. Locks as the dispatcher does, schedule, then the agent's limit, so that limits and
+-- Run-now, for public.fn_run_workflow_schedule_now: a run without a slot. It determines the caller
+-- itself. It locks as the dispatcher does, the schedule, then the agent's limit, so that limits and
 -- rotation hold.
 create or replace function lenses.fn_run_schedule(p_schedule_id uuid, p_inputs jsonb)
 returns lenses.workflow_runs

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- The part of a tick that keeps schedules and gateway crons from falling silent: after a clock that
--- was ahead, and after a zone that was gone. At most about p_limit rows a step; returns how many.
+-- The part of a tick that keeps schedules and gateway crons from falling silent after a clock that
+-- was ahead, or after a zone that was gone. At most about p_limit rows a step; returns how many.
 create or replace function lenses.fn_keep_alive(
   p_tick_id bigint,
   p_now timestamptz,

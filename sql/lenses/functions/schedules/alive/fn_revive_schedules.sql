@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Schedules that have no next slot since the server had lost their zone, and whose zone is back:
--- their next slot is the first after p_now. At most p_limit a call; what somebody holds is left for
--- the next. Where nobody waits it is one look into a small index. A loop a row: one that fails
--- costs only itself, and waits no longer; health lists it.
+-- Schedules that have no next slot because the server had lost their zone, and whose zone is back:
+-- their next slot becomes the first after p_now. Handles p_limit at most; rows that are locked are
+-- left for the next call. Where none waits it costs one look into a small index. It goes row by
+-- row: one that fails costs only itself and no longer waits; health lists it.
 create or replace function lenses.fn_revive_schedules(
   p_now timestamptz, p_limit integer default 1000)
 returns integer

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- Puts schedules, whose rows the caller has locked, back to where lenses.fn_undo_place says, their
--- due rows and open runs with them; set-wise and all or nothing. The dispatcher's own columns only.
+-- Puts schedules, which the caller has locked, back to where lenses.fn_undo_place says, together
+-- with their due rows and open runs; set-wise and all or nothing. It writes only the dispatcher's
+-- own columns.
 create or replace function lenses.fn_undo_batch(
   p_schedule_ids uuid[],
   p_tick_id bigint,

@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- A tick whose start lies ahead of p_now came by a wrong clock. What it put off is put back: next
--- slots, retries, what it had late or dropped; slots that have a run keep it. At most p_limit
--- schedules a call, set-wise, where that fails row by row; the ticks are marked once none is left.
--- Where the clock was never wrong it is one look into an index. A step of less than a minute is
--- none.
+-- A tick that starts ahead of p_now came from a wrong clock. This undoes what it put off: next
+-- slots, retries, slots that it called late or dropped. Slots that have a run keep it. Handles
+-- p_limit schedules at most, set-wise, and row by row where that fails; it marks the ticks once
+-- none is left. Where the clock was never wrong it costs one look into an index. A difference of
+-- less than a minute does not count.
 create or replace function lenses.fn_undo_future(
   p_tick_id bigint,
   p_now timestamptz,

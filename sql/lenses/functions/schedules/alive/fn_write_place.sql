@@ -1,7 +1,6 @@
 -- owner: lf_sql_engine
--- Writes where a schedule stands among its slots, as the dispatcher does (dispatch_seq moves, so
--- that the table's trigger lets it pass), and its due row with it, which is made where it is
--- missing.
+-- Writes where a schedule stands among its slots as the dispatcher does (dispatch_seq moves, so
+-- that the table's trigger lets it pass), and its due row, which it inserts where it is missing.
 create or replace function lenses.fn_write_place(p_schedule lenses.workflow_schedules)
 returns void
 language plpgsql

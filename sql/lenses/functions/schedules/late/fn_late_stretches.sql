@@ -1,9 +1,9 @@
--- The late slots of a schedule at p_now that nobody has decided about, as stretches in order: those
--- that fell due while nobody ticked (lenses.fn_late_windows), whatever kept the schedule since.
--- What passed during a pause (missed_before), or before there was the schedule, always is, the
--- grace aside for the pause; but for a tick that is played at a time before either. next_run_at
--- counts as a slot of its own where nothing was seen: written explicitly it may be none of the
--- rule's.
+-- The late slots of a schedule at p_now that nothing has decided about yet, as stretches in order:
+-- slots that fell due while nothing ticked (lenses.fn_late_windows), whatever delayed the schedule
+-- since then. Slots that passed during a pause (missed_before, without grace) or before the
+-- schedule existed are always late, unless a tick is played at a time before either. next_run_at
+-- counts as a slot of its own where nothing was seen: an explicit one may not be a slot of the
+-- rule.
 create or replace function lenses.fn_late_stretches(
   p_schedule lenses.workflow_schedules,
   p_now timestamptz,

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- The one log row of slots that were dropped together: why, how many, the first, the last.
+-- Writes the one log row of slots that were dropped together: why, how many, the first, the last.
 create or replace function lenses.fn_log_missed(
   p_lenser_id uuid,
   p_schedule_id uuid,

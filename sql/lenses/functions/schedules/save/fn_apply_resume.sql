@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- The row of a schedule whose pause ends: slots that passed since are late, missed_grace aside.
--- Where they are to be dropped that is done and logged here, so that nothing past is left to be
--- seen; the other choices are left to the next tick. A pause with an end was over at that end; the
--- tick, which sets missed_before itself, decides itself.
+-- The row of a schedule whose pause ends: slots that passed since are late, without missed_grace.
+-- Where onMissed drops them this does it and logs it, so that no past slot is left; the other
+-- choices are left to the next tick. A pause with an end was over at that end; the tick, which sets
+-- missed_before itself, decides on its own.
 create or replace function lenses.fn_apply_resume(
   p_schedule lenses.workflow_schedules,
   p_old lenses.workflow_schedules,

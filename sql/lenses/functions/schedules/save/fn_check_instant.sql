@@ -1,5 +1,5 @@
--- Raises 22023 where an instant lies outside the years 1970 to 9999; NULL passes, and so does what
--- a row had before (p_old), so that a row of older days can still be edited.
+-- Raises 22023 where an instant lies outside the years 1970 to 9999. NULL passes, and so does the
+-- row's old value (p_old), so that a row of an old version can still be edited.
 create or replace function lenses.fn_check_instant(
   p_value timestamptz,
   p_name text,

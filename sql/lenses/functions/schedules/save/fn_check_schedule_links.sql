@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- Checks where a schedule points: the pinned version, the assignee, the fallback, the assignment
--- and the calendar must exist and belong to the schedule's tenant (a calendar may be a seed). Only
--- links that changed are looked up. Raises 22023; what another tenant owns looks like what does not
+-- and the calendar must exist and belong to the schedule's tenant (a calendar may be a seed). It
+-- looks up only what changed. Raises 22023; what belongs to another tenant looks as if it did not
 -- exist.
 create or replace function lenses.fn_check_schedule_links(
   p_new lenses.workflow_schedules,

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- A schedule's name is 1 to 200 characters on one line, and the lenser has no other of that name:
--- 22023, 23505. The unique index has the last word between two saves at once.
+-- A schedule's name is 1 to 200 characters on one line (22023), and unique within the tenant
+-- (23505). Between two saves at once the unique index decides.
 create or replace function lenses.fn_check_schedule_name(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules

@@ -1,7 +1,7 @@
--- Checks what makes a schedule's slots, one of cron_expr, interval_ms and run_at by schedule_type,
--- with on_holiday, and fills cron_spec, in which the searches find all of it but an interval. p_old
--- is NULL for an INSERT; a spec is parsed anew only where what it comes from has changed. Raises
--- 22023 naming the value.
+-- Checks what makes a schedule's slots: one of cron_expr, interval_ms and run_at by schedule_type,
+-- with on_holiday. It fills cron_spec, where the searches find everything except an interval. p_old
+-- is NULL for an INSERT; a spec is parsed again only where its source has changed. Raises 22023
+-- with the value.
 create or replace function lenses.fn_check_schedule_rule(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules

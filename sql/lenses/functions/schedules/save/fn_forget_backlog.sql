@@ -1,4 +1,5 @@
--- Clears what a schedule remembers of waiting and late slots: its next slot is set anew.
+-- Clears what a schedule remembers of waiting and late slots, because its next slot is set from
+-- scratch.
 create or replace function lenses.fn_forget_backlog(p_schedule lenses.workflow_schedules)
 returns lenses.workflow_schedules
 language plpgsql

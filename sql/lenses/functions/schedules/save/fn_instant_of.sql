@@ -1,6 +1,6 @@
--- A time that stands in JSON, as text. Postgres' own input takes words such as now and tomorrow and
--- has errors of classes of its own, so the form is held to a date, and the errors are turned into
--- 22023. Without a zone it is UTC.
+-- Reads a time that stands in JSON as text. PostgreSQL's own input accepts words such as now and
+-- tomorrow and raises errors of other classes, so only dates are accepted and errors become 22023.
+-- A time without a zone is UTC.
 create or replace function lenses.fn_instant_of(p_text text, p_name text)
 returns timestamptz
 language plpgsql

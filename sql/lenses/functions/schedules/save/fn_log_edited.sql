@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- An edit of the rule moves a schedule on while slots of the old rule wait: one log row says which
--- went.
+-- An edit of the rule moves a schedule on while slots of the old rule wait: writes one log row that
+-- says which slots were given up.
 create or replace function lenses.fn_log_edited(
   p_old lenses.workflow_schedules,
   p_now timestamptz

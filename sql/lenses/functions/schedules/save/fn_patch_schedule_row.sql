@@ -1,8 +1,8 @@
--- Lays p_patch, an object of a schedule's user columns, over a row: what patch and a definition's
--- triggers have in common. null clears, which for a column with a default is that default. A
--- cron_expr alone makes a cron schedule, an interval_ms alone an interval schedule, a run_at alone
--- a single slot. Checks keys and types here (22023, never a cast's own error); whether the values
--- make sense is the table's to say. p_where begins each message.
+-- Applies p_patch, an object of a schedule's user columns, to a row, for patches and for a
+-- definition's triggers. null clears a column, or sets its default. A cron_expr alone makes a cron
+-- schedule, an interval_ms alone an interval schedule, a run_at alone a single slot. It checks keys
+-- and types (22023, never a cast's own error); the table decides whether the values make sense.
+-- p_where begins each message.
 create or replace function lenses.fn_patch_schedule_row(
   p_row lenses.workflow_schedules,
   p_patch jsonb,

@@ -1,5 +1,5 @@
--- A schedule with its next slot set anew: the first after p_after that is not used up, nothing that
--- waited remembered, and the error of a lost zone cleared, since it is mended where this succeeds.
+-- A schedule with a new next slot: the first unused one after p_after. It forgets what waited, and
+-- clears the error of a lost zone, since that is over where this succeeds.
 create or replace function lenses.fn_place_schedule(
   p_schedule lenses.workflow_schedules,
   p_after timestamptz,

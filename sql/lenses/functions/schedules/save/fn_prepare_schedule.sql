@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Validates a schedule row on its way in and fills what follows from it: cron_spec, the limits that
--- queue_policy means, defaults from the settings. p_old is NULL for an INSERT; what did not change
--- is not looked up again, so that a schedule whose assignee has gone can still be edited. Raises
--- 22023 naming the value, 23503 where the workflow does not exist.
+-- Validates a schedule row before it is written and fills what follows from it: cron_spec, the
+-- limits of queue_policy, defaults from the settings. p_old is NULL for an INSERT. It does not look
+-- up what did not change, so that a schedule whose assignee is gone can still be edited. Raises
+-- 22023 with the value, 23503 where the workflow does not exist.
 create or replace function lenses.fn_prepare_schedule(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules

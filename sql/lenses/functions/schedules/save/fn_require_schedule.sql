@@ -1,5 +1,5 @@
--- For the RPCs: the caller's own schedule, or the one refusal that a stranger's id and an unknown
--- id share, byte for byte.
+-- For the RPCs: returns the caller's own schedule. Another tenant's id and an unknown id raise the
+-- same error, byte for byte.
 create or replace function lenses.fn_require_schedule(p_schedule_id uuid)
 returns lenses.workflow_schedules
 language plpgsql

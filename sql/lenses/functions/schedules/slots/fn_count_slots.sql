@@ -1,5 +1,5 @@
--- How many slots a schedule has in (p_after, p_until], without listing them: bounded work for any
--- gap.
+-- How many slots a schedule has in (p_after, p_until], without listing them: the work is bounded
+-- for any gap.
 create or replace function lenses.fn_count_slots(
   p_schedule lenses.workflow_schedules,
   p_after timestamptz,

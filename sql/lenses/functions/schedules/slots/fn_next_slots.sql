@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- Slots of a schedule in (p_after, p_until], at most p_limit, in order; whatever became of them.
+-- Slots of a schedule in (p_after, p_until], at most p_limit, in order, whether they ran or not.
 create or replace function lenses.fn_next_slots(
   p_schedule_id uuid,
   p_after timestamptz,

@@ -1,7 +1,7 @@
--- What is due of one schedule at p_now: decides about late slots once (they are seen now for the
--- first time), lists up to p_cap due slots in order, and gives the state of the backlog behind
--- them. Late slots are counted and jumped over, never walked: a gap of years costs what a day does.
--- A slot's effective due time is never before that of the slot before it, since slots go in order.
+-- What is due of one schedule at p_now: decides once about late slots that are seen for the first
+-- time, lists up to p_cap due slots in order, and returns the state of the backlog behind them.
+-- Late slots are counted and jumped over, never walked, so a gap of years costs as much as one of a
+-- day. A slot is never due before the slot before it, since slots go in order.
 create or replace function lenses.fn_plan_slots(
   p_schedule lenses.workflow_schedules,
   p_now timestamptz,

@@ -1,5 +1,5 @@
--- Due time of a slot: the slot plus a jitter in +-p_jitter_ms that depends on schedule and slot
--- alone, within the years 1970 to 9999.
+-- Due time of a slot: the slot plus a jitter within +-p_jitter_ms that depends only on schedule and
+-- slot, kept within the years 1970 to 9999.
 create or replace function lenses.fn_slot_due(
   p_schedule_id uuid,
   p_slot timestamptz,

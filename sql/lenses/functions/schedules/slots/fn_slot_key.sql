@@ -1,6 +1,6 @@
--- The idempotency key of a slot: hex sha256 of schedule id, a colon and the slot's epoch seconds.
--- A slot's run has its first 16 bytes as id, so that a slot dispatched again after a failover
--- comes back under the same id.
+-- The idempotency key of a slot: the hex sha256 of schedule id, a colon and the slot's epoch
+-- seconds. Its first 16 bytes are the id of the slot's run, so that a slot dispatched again after a
+-- failover gets the same id.
 create or replace function lenses.fn_slot_key(p_schedule_id uuid, p_slot timestamptz)
 returns text
 language plpgsql

@@ -1,5 +1,5 @@
--- How many slots after p_after are due at p_until (inclusive), and the last of them. Whole days are
--- counted; only the slots within the jitter of p_until are walked (a day of jitter: 2,880 at most).
+-- How many slots after p_after are due by p_until, and the last of them. Whole days are counted;
+-- only slots within the jitter of p_until are walked (2,880 at most, for a jitter of a day).
 create or replace function lenses.fn_slots_due_before(
   p_schedule lenses.workflow_schedules,
   p_after timestamptz,
