@@ -47,7 +47,7 @@ begin
       begin
         execute pg_catalog.format('alter role %I %s', v_role, v_too_much);
       exception when insufficient_privilege then
-        -- Not to be had: the plan has put the installing role in its place.
+        -- The role cannot be made: the plan has put the installing role in its place.
         continue when not pg_catalog.pg_has_role(v_role, 'usage') and case
           when v_is_16 then not pg_catalog.pg_has_role(v_role, 'member with admin option')
           else v_too_much ~ '\ynosuperuser\y' end;
@@ -62,7 +62,8 @@ begin
         v_too_much;
     end if;
     continue when pg_catalog.to_regrole(v_role) is null or pg_catalog.pg_has_role(v_role, 'usage');
-    -- Somebody else's, and not ours to grant: the plan has put the installing role in its place.
+    -- Another role owns it, and we may not grant it: the plan has put the installing role in its
+    -- place.
     continue when not (v_is_super or not v_is_16 and v_can_create)
       and not pg_catalog.pg_has_role(v_role, 'member with admin option');
     -- The installing role works on what the owner roles own, and acts as a tenant or an operator

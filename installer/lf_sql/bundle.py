@@ -228,7 +228,8 @@ def _layer(root: Path, layer: str) -> Iterator[Source]:
 
 
 def _jobs(root: Path) -> Iterator[Job]:
-    """The header's fields, and below it the bare command."""
+    """The header's fields and the command below it, which runs in our database behind a guard."""
+    guard = _COMMENT.sub("", _read(root / "queries" / "job_command.sql")).strip()
     for path in sorted((root / "jobs").glob("*.sql")):
         sql = _read(path)
         head = {m[1]: m[2] for m in _JOB.finditer(sql)}
@@ -236,7 +237,11 @@ def _jobs(root: Path) -> Iterator[Job]:
             raise LfSqlError(
                 f"jobs/{path.name} must name its job, its schedule and what it requires"
             )
-        command = _COMMENT.sub("", sql).strip().removesuffix(";")
+        command = _COMMENT.sub("", sql).strip()
+        if head.get("place") != "elsewhere":
+            indented = command.replace("\n", "\n  ")
+            command = guard.replace("@procedure@", head["requires"]).replace("@command@", indented)
+        command = command.removesuffix(";")
         first, _, last = head.get("lanes", "1-1").partition("-")
         for lane in range(int(first), int(last) + 1):
             yield Job(

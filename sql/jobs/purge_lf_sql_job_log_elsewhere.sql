@@ -2,8 +2,8 @@
 -- schedule: 37 3 * * *
 -- requires: lenses.sp_purge_history
 -- place: elsewhere
--- The same where pg_cron lives in another database, in which it runs: there are no settings of
--- ours. '@…@' is filled in when it is registered.
+-- The same where pg_cron lives in another database, and runs this there, where none of our settings
+-- are. '@…@' is filled in when the job is registered.
 
 set search_path = pg_catalog, pg_temp;
 delete from cron.job_run_details as d

@@ -180,7 +180,7 @@ union all
 select
   'event trigger',
   e.evtname::text,
-  pg_catalog.format('runs a function of %s whenever somebody makes or drops something', o.rolname),
+  pg_catalog.format('runs a function of %s whenever an object is created or dropped', o.rolname),
   pg_catalog.format('alter event trigger %I disable', e.evtname),
   o.rolname::text,
   false

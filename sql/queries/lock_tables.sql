@@ -20,7 +20,7 @@ begin
     raise exception using
       errcode = '55P03',
       message = 'another installer is at work',
-      hint = 'Wait for it, and begin anew.';
+      hint = 'Wait for it, then start again.';
   end if;
   if v_tables is not null then
     execute 'lock table ' || v_tables || ' in share update exclusive mode';

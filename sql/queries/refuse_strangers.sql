@@ -6,8 +6,8 @@ do $strangers$
 declare
   v_found record;
 begin
-  -- A name made and dropped is nobody else's to make until this transaction ends: what is not there
-  -- now does not come between this question and the use of its answer.
+  -- A name that was made and dropped cannot be made by others until this transaction ends: what is
+  -- not there now does not come between this question and the use of its answer.
   for v_found in
     select w.name
     from unnest(array['lf_sql', 'lensers', 'lenses', 'agents', 'automation']) as w (name)

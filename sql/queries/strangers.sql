@@ -16,7 +16,7 @@ with me as (
   where a.rolname = current_user and l.rolname = session_user
 ),
 
--- The powers to be had in this session.
+-- The powers that this session can gain.
 powers as (
   select r.oid
   from pg_catalog.pg_roles as r

@@ -93,7 +93,7 @@ ISOLATION = {
         "create role lf_test_between; create function public.seer() returns event_trigger language plpgsql as "
         "'begin end'; alter function public.seer() owner to lf_test_between; "
         "create event trigger seer on ddl_command_end execute function public.seer()",
-        "event trigger seer: runs a function of lf_test_between whenever somebody makes or drops something: "
+        "event trigger seer: runs a function of lf_test_between whenever an object is created or dropped: "
         "alter event trigger seer disable",
     ),
 }  # fmt: skip

@@ -27,7 +27,7 @@ def refuses(db: Database) -> None:
     for name, command in JOBS.items():
         with (
             connect(db.dsn) as cron,
-            pytest.raises(psycopg.errors.InsufficientPrivilege, match="somebody else's"),
+            pytest.raises(psycopg.errors.InsufficientPrivilege, match="does not belong to lf-sql"),
         ):
             cron.execute(command)
         assert calls(db) == 0, name

@@ -35,7 +35,7 @@ def list_() -> None:
 )
 @click.option("--max-daily-battles", type=click.IntRange(0), help="Battles a UTC day.")
 def create(name: str, spending_limit: float | None, max_daily_battles: int | None) -> None:
-    """Create an agent of the tenant of --as, or of the only one that there is."""
+    """Create an agent for the tenant of --as, or for the only tenant."""
     with installed() as conn, conn.transaction():
         row = one(
             conn,
@@ -58,7 +58,7 @@ def create(name: str, spending_limit: float | None, max_daily_battles: int | Non
 
 group = SuggestingGroup(
     "agent",
-    help="Whom a schedule can be assigned to.",
+    help="Agents: whom a schedule can be assigned to.",
     epilog="\b\nExample:\n  lf-sql agent create ada",
     commands=[list_, create],
 )

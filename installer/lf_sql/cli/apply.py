@@ -20,7 +20,7 @@ ENV = click.option(
     "--env", "with_environment", is_flag=True, help="Fill in ${NAME} and ${NAME:-default}."
 )
 PRUNE = click.option(
-    "--prune", is_flag=True, help="Take away what the project's file made before and leaves out."
+    "--prune", is_flag=True, help="Remove what the project's file made before and now leaves out."
 )
 
 
@@ -33,7 +33,7 @@ PRUNE = click.option(
 @FILES
 @ENV
 @PRUNE
-@click.option("--yes", is_flag=True, help="Ask nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--schema", "wants_schema", is_flag=True, help="Print the JSON Schema of the file.")
 def command(
     files: tuple[str, ...], with_environment: bool, prune: bool, yes: bool, wants_schema: bool

@@ -19,7 +19,7 @@ from lf_sql.cli.session import installed
 @ENV
 @PRUNE
 def command(files: tuple[str, ...], with_environment: bool, prune: bool) -> None:
-    """What `apply` would add, change and take away; exit 1 where that is something."""
+    """Show what `apply` would add, change and remove; exit 1 if there is anything."""
     if not files:
         raise click.UsageError("which FILE? - is standard input")
     wanted = work.wanted(files, with_environment)

@@ -26,7 +26,7 @@ from lf_sql.plain import dumps
     help="Write one migration for the Supabase CLI into this folder (supabase/migrations).",
 )
 def command(as_yaml: bool, folder: Path | None) -> None:
-    """Write what is there as a file for `apply`, or this version's SQL for another tool."""
+    """Write schedules as a file for `apply`, or this version's SQL for another tool."""
     if as_yaml == (folder is not None):
         raise click.UsageError("either --yaml or --supabase DIR")
     if folder is None:

@@ -11,7 +11,7 @@ from lf_sql.cli.session import installed, one
 @click.command(epilog='\b\nExample:\n  lf-sql freeze "moving the database"')
 @click.argument("reason")
 def command(reason: str) -> None:
-    """Stop all dispatching at once, for every tenant, and say why; runs under way go on."""
+    """Stop all dispatching at once, for every tenant, and record why; runs under way go on."""
     with installed() as conn:
         one(conn, "select lenses.fn_freeze_dispatch(%s::text) as done", [reason])
         row = one(

@@ -78,7 +78,7 @@ def list_gateways() -> None:
 @click.option("--endpoint", help="Where it is reached.")
 @click.option("--id", "gateway_id", type=click.UUID, help="Changes this one instead.")
 def create(name: str, endpoint: str | None, gateway_id: UUID | None) -> None:
-    """Create a gateway, of the tenant of --as or of the only one that there is."""
+    """Create a gateway for the tenant of --as, or for the only tenant."""
     with as_tenant() as conn:
         row = one(
             conn,
@@ -130,7 +130,7 @@ def list_crons(gateway: str) -> None:
 @click.argument("expr")
 @click.option("--timezone", "--tz", default="UTC", show_default=True, help="Zone of EXPR.")
 @_payload("A JSON object for its runs: JSON, @FILE or -.")
-@click.option("--disabled", is_flag=True, help="Do not switch it on yet.")
+@click.option("--disabled", is_flag=True, help="Create it inactive.")
 def add(
     gateway: str, operation: str, expr: str, timezone: str, payload: str | None, disabled: bool
 ) -> None:
@@ -150,7 +150,7 @@ def add(
 @click.option("--cron", "expr", help="Five fields.")
 @click.option("--timezone", "--tz", help="Zone of its expression.")
 @_payload("A JSON object for its runs: JSON, @FILE or -.")
-@click.option("--on/--off", "is_active", default=None, help="Switch it on or off.")
+@click.option("--on/--off", "is_active", default=None, help="Make it active or inactive.")
 def update(
     cron: str,
     operation: str | None,
@@ -159,7 +159,7 @@ def update(
     payload: str | None,
     is_active: bool | None,
 ) -> None:
-    """Change a cron; what is not named stays."""
+    """Change a cron; options that are left out change nothing."""
     with as_owner_of("cron", cron) as (conn, found):
         row = one(
             conn,
@@ -173,7 +173,7 @@ def update(
 @_cron
 @_payload("In place of the cron's own.")
 def run_now(cron: str, payload: str | None) -> None:
-    """Make a run of a cron at once, switched on or not."""
+    """Run a cron at once, whether it is active or not."""
     with as_owner_of("cron", cron) as (conn, found):
         row = one(
             conn,

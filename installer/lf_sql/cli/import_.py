@@ -16,7 +16,7 @@ from lf_sql.imports import found, kubernetes, pg_cron, pg_timetable
 from lf_sql.plain import dumps
 
 PARTIAL = click.option(
-    "--allow-partial", is_flag=True, help="Exit 0 even where something could not be imported."
+    "--allow-partial", is_flag=True, help="Exit 0 even if something could not be imported."
 )
 ZONE = click.option(
     "--tz", "--timezone", "timezone", default="UTC", show_default=True, help="Zone of its clock."
@@ -74,7 +74,12 @@ def _text(file: IO[bytes]) -> str:
     "  lf-sql import crontab --system /etc/crontab > system.yaml",
 )
 @FILE
-@click.option("--system", "is_system", is_flag=True, help="A user stands before each command.")
+@click.option(
+    "--system",
+    "is_system",
+    is_flag=True,
+    help="Each command has a user before it (a system crontab).",
+)
 @ZONE
 @project_option("crontab")
 @PARTIAL
@@ -129,7 +134,7 @@ def pg_timetable_(project: str, allow_partial: bool) -> None:
 
 group = SuggestingGroup(
     "import",
-    help="What other schedulers have, as a file for `lf-sql apply`.",
+    help="Import what other schedulers have, as a file for `lf-sql apply`.",
     epilog="\b\nExample:\n  crontab -l | lf-sql import crontab > jobs.yaml; lf-sql diff jobs.yaml",
     commands=[crontab, pg_cron_, kubernetes_, pg_timetable_],
 )

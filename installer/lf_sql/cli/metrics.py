@@ -17,7 +17,7 @@ from lf_sql.cli.session import installed
     epilog="\b\nExamples:\n  lf-sql metrics > /var/lib/node_exporter/lf_sql.prom\n"
     "  lf-sql metrics --listen 127.0.0.1:9187"
 )
-@click.option("--listen", metavar="HOST:PORT", help="Serve them over HTTP until stopped.")
+@click.option("--listen", metavar="HOST:PORT", help="Serve the figures over HTTP until stopped.")
 def command(listen: str | None) -> None:
     """Print all figures as Prometheus text, or serve them at /metrics."""
     if listen is None:

@@ -19,4 +19,4 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     run = click.option(
         "-o", "--output", type=click.Choice(["wide"]), help="wide: every column, at full length."
     )(run)
-    return click.option("--ids", is_flag=True, help="Ids alone, one a line.")(run)
+    return click.option("--ids", is_flag=True, help="Only ids, one on each line.")(run)

@@ -16,5 +16,5 @@ from lf_sql.cli.schedule.ahead import DAY, by_day
 )
 @click.option("--all", is_flag=True, hidden=True, expose_value=False)
 def command(since: datetime | None, days: int) -> None:
-    """All schedules day by day, as `schedule preview --all`: for a file in the repository."""
+    """Preview all schedules day by day, for a file in the repository."""
     by_day(None, since.date() if since else None, days)

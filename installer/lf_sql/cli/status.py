@@ -23,7 +23,7 @@ from lf_sql.errors import LfSqlError
 @click.command(epilog="\b\nExample:\n  lf-sql status --json")
 @cron_option
 def command(cron_dsn: str | None) -> None:
-    """Say which version is installed, what is pending, and which jobs drive it."""
+    """Show which version is installed, what is pending, and which jobs drive it."""
     tree = bundle.load()
     with connect(is_patient=True) as conn, connect_cron(cron_dsn) as cron, progress(command_name()):
         conn.read_only = True

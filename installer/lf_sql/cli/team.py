@@ -36,7 +36,7 @@ def list_() -> None:
     "--member", "members", multiple=True, help="An agent.", shell_complete=complete("agent")
 )
 def create(name: str, members: tuple[str, ...]) -> None:
-    """Create a team of the tenant of --as, or of the only one that there is."""
+    """Create a team for the tenant of --as, or for the only tenant."""
     with installed() as conn, conn.transaction():
         row = one(
             conn,
@@ -57,7 +57,7 @@ def create(name: str, members: tuple[str, ...]) -> None:
 
 group = SuggestingGroup(
     "team",
-    help="Agents that work together.",
+    help="Teams: agents that work together.",
     epilog="\b\nExample:\n  lf-sql team create crew --member ada",
     commands=[list_, create],
 )

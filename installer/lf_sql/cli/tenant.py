@@ -71,7 +71,7 @@ def create(handle: str, user_id: UUID | None, display_name: str | None) -> None:
 
 group = SuggestingGroup(
     "tenant",
-    help="Who has schedules.",
+    help="Tenants: who has schedules.",
     epilog="\b\nExample:\n  lf-sql tenant create acme",
     commands=[list_, create],
 )

@@ -10,7 +10,7 @@ from lf_sql.cli.session import installed, one
 
 @click.command(epilog="\b\nExample:\n  lf-sql unfreeze")
 def command() -> None:
-    """Dispatch again; what passed meanwhile is for each schedule's onMissed to decide."""
+    """Dispatch again; each schedule's onMissed decides about slots that passed meanwhile."""
     with installed() as conn:
         one(conn, "select lenses.fn_unfreeze_dispatch() as done")
         row = one(conn, "select d.is_frozen from lenses.dispatch_settings as d")

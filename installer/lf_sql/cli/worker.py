@@ -30,7 +30,7 @@ Examples:
 def command() -> None:
     """Drive the dispatcher without pg_cron.
 
-    Start as many as you like: one leads, the others stand by and take over. SIGTERM ends it cleanly
+    Start as many as you like: one leads, the others stand by. SIGTERM ends it cleanly
     after the tick that is under way. Beside pg_cron it is safe, and slots fire at their own second.
     """
     try:

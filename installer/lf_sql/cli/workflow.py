@@ -67,7 +67,7 @@ def list_(status: str | None) -> None:
 )
 @click.option("--id", "workflow_id", type=click.UUID, help="Its id; repeating changes it.")
 def create(title: str, definition: str | None, kind: str, workflow_id: str | None) -> None:
-    """Create a workflow, of the tenant of --as or of the only one that there is."""
+    """Create a workflow for the tenant of --as, or for the only tenant."""
     with as_tenant() as conn:
         row = one(
             conn,
@@ -84,7 +84,7 @@ def create(title: str, definition: str | None, kind: str, workflow_id: str | Non
 @click.argument("workflow", shell_complete=complete("workflow"))
 @click.argument("status", type=click.Choice(STATUSES))
 def status(workflow: str, status: str) -> None:
-    """Set its status: only an active workflow is dispatched; deleted takes its schedules along."""
+    """Set its status: only an active workflow is dispatched; deleted deletes its schedules too."""
     with as_owner_of("workflow", workflow) as (conn, found):
         row = one(
             conn, "select w.* from public.fn_set_workflow_status(%s, %s) as w", [found.id, status]
@@ -97,7 +97,7 @@ def status(workflow: str, status: str) -> None:
 
 group = SuggestingGroup(
     "workflow",
-    help="What schedules start.",
+    help="Workflows: what schedules start.",
     epilog="\b\nExamples:\n  lf-sql workflow list\n"
     '  lf-sql workflow create "Nightly report" --definition @report.json',
     commands=[list_, create, status],

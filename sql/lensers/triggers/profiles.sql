@@ -5,8 +5,8 @@ for each row
 when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
 
--- Whose a profile is: in every replication mode. Who is trusted is seen here, as the caller: the
--- function itself runs as its owner.
+-- Guards who owns a profile, in every replication mode. WHEN sees the caller, and so whom to trust:
+-- the function itself runs as its owner.
 
 create or replace trigger profiles_user_owner
 before update on lensers.profiles

@@ -22,7 +22,7 @@ select
 from lenses.workflow_runs as r
 where r.schedule_id is not null and r.scheduled_for is not null
 union all
--- Runs whose schedule has gone: triggered_by keeps its id.
+-- Runs of a deleted schedule: triggered_by keeps its id.
 select
   r.lenser_id,
   case when r.trigger_mode = 'schedule'

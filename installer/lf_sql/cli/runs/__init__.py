@@ -7,7 +7,7 @@ from lf_sql.cli.runs import decide, deliver, look, work
 
 group = SuggestingGroup(
     "runs",
-    help="What was dispatched, the owner's decisions, and a small executor.",
+    help="Runs: look at them, decide about them, and execute them.",
     epilog="\b\nExamples:\n"
     "  lf-sql runs list --status pending_approval\n"
     '  lf-sql runs approve 5c01 --note "looks right"\n'

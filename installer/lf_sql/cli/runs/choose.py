@@ -100,7 +100,9 @@ def filtered(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--status", type=click.Choice(STATUSES), multiple=True, help="May be repeated."
             ),
-            click.option("--failed", is_flag=True, help="Short for failed and timed_out."),
+            click.option(
+                "--failed", is_flag=True, help="The same as --status failed --status timed_out."
+            ),
             click.option(
                 "--schedule", help="Of this schedule.", shell_complete=complete("schedule")
             ),
@@ -108,10 +110,10 @@ def filtered(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--workflow", help="Of this workflow.", shell_complete=complete("workflow")
             ),
             click.option(
-                "--since", type=Instant(-1), help="Created since: a time, or 6h, 3d back from now."
+                "--since", type=Instant(-1), help="Created since: a time, or 6h or 3d before now."
             ),
             click.option(
-                "--until", type=Instant(-1), help="Created until: a time, or 6h, 3d back from now."
+                "--until", type=Instant(-1), help="Created until: a time, or 6h or 3d before now."
             ),
         )
     ):

@@ -23,7 +23,7 @@ NOTE = click.option("--note", "text", help="Why, for the audit log.")
 LIMIT = click.option(
     "--limit",
     type=click.IntRange(1),
-    help="At most so many of what the filters find, oldest first.",
+    help="At most this many of the runs that the filters find, oldest first.",
 )
 AT_ONCE = 1000  # ids that one call takes
 STATUS = {"approved": "pending", "rejected": "cancelled"}
@@ -87,8 +87,8 @@ def cancel(runs: Sequence[str], filters: Filters, limit: int | None, yes: bool) 
 def retry(runs: Sequence[str], filters: Filters, limit: int | None, yes: bool) -> None:
     """Start runs that failed, timed out or were cancelled once more, under their own ids.
 
-    Approval is asked anew where it is demanded. With --failed, or filters without --status, the
-    cancelled are left alone.
+    Where approval is required it is asked for again. With --failed, or filters without --status,
+    cancelled runs are left alone.
     """
     with installed() as conn:
         wanted = RETRIED if runs or filters.status else RETRIED[:2]

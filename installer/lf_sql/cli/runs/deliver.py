@@ -75,13 +75,13 @@ def _keys(unsigned: bool) -> list[bytes]:
 
 
 @click.command("deliver", epilog=EPILOG)
-@click.option("--url", help="Where runs are posted to.")
+@click.option("--url", help="The URL to post runs to.")
 @click.option(
     "--route",
     "routes",
     metavar="TITLE=URL",
     multiple=True,
-    help="Where those of the workflow TITLE are posted to. May be repeated.",
+    help="The URL for runs of the workflow TITLE. May be repeated.",
 )
 @click.option(
     "--workflow",
@@ -98,20 +98,30 @@ def _keys(unsigned: bool) -> list[bytes]:
     help="Requests at once to each URL.",
 )
 @click.option(
-    "--timeout", type=Duration(), default="30s", show_default=True, help="For a whole answer."
+    "--timeout",
+    type=Duration(),
+    default="30s",
+    show_default=True,
+    help="How long a whole answer may take.",
 )
 @click.option(
-    "--lease", type=Duration(), default="5m", show_default=True, help="What 202 has at most."
+    "--lease",
+    type=Duration(),
+    default="5m",
+    show_default=True,
+    help="How long a run may take after a 202.",
 )
 @click.option(
     "--poll",
     type=Duration(),
     default="5s",
     show_default=True,
-    help="Looks for runs at least so often.",
+    help="How often to look for runs at least.",
 )
 @click.option("--once", is_flag=True, help="Stop when there is nothing left to claim.")
-@click.option("--unsigned", is_flag=True, help="Sign nothing: whoever calls is believed.")
+@click.option(
+    "--unsigned", is_flag=True, help="Do not sign requests: the endpoint then believes any caller."
+)
 def command(
     url: str | None,
     routes: tuple[str, ...],

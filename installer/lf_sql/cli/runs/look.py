@@ -85,7 +85,7 @@ SHOW = (
 @click.command(epilog="\b\nExample:\n  lf-sql runs show 5c01")
 @RUN
 def show(run: str) -> None:
-    """One run: what it is, its approval, its attempts, and its story."""
+    """Show one run: its approval, its attempts and its events."""
     with as_owner_of("run", run) as (conn, found):
         row = one(conn, SHOW, [found.id])
     told = row["run"]

@@ -54,13 +54,19 @@ def _actions(shell: bool, sql: str | None) -> tuple[str, ...]:
     show_default=True,
     help="Runs at once.",
 )
-@click.option("--lease", type=Duration(), default="5m", show_default=True, help="Renewed thrice.")
+@click.option(
+    "--lease",
+    type=Duration(),
+    default="5m",
+    show_default=True,
+    help="Extended three times before it ends.",
+)
 @click.option(
     "--poll",
     type=Duration(),
     default="5s",
     show_default=True,
-    help="Looks for runs at least so often.",
+    help="How often to look for runs at least.",
 )
 @click.option("--once", is_flag=True, help="Stop when there is nothing left to claim.")
 @click.option("--shell", is_flag=True, help='Run nodes {"action": "shell", "command": ...}.')

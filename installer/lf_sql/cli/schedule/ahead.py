@@ -27,7 +27,9 @@ DAY = click.DateTime(formats=["%Y-%m-%d"])
     "  lf-sql schedule preview --all --from 2026-12-01 --days 31"
 )
 @click.argument("schedule", metavar="[ID]", required=False, shell_complete=complete("schedule"))
-@click.option("--all", "is_all", is_flag=True, help="All schedules, a line a schedule and day.")
+@click.option(
+    "--all", "is_all", is_flag=True, help="All schedules, with one line for each schedule and day."
+)
 @click.option("--from", "since", type=DAY, help="The first day (today), each in its own zone.")
 @click.option(
     "--next", "n", type=click.IntRange(1, 200), default=10, show_default=True, help="How many."
@@ -128,7 +130,7 @@ def _times(row: Mapping[str, Any]) -> str:
 @click.command(
     epilog="\b\nExamples:\n  lf-sql schedule load\n  lf-sql schedule load --tz Europe/Berlin --json"
 )
-@click.option("--tz", "zone", default="UTC", show_default=True, help="Whose hours and days.")
+@click.option("--tz", "zone", default="UTC", show_default=True, help="The zone of hours and days.")
 def load(zone: str) -> None:
     """How many slots each hour of seven days has, from today's midnight on: where it is crowded.
 

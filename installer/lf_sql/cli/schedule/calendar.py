@@ -157,7 +157,7 @@ def attach(schedule: str, calendar: str) -> None:
 @click.command(epilog="\b\nExample:\n  lf-sql schedule calendar detach 3f2a")
 @ID
 def detach(schedule: str) -> None:
-    """No calendar any more."""
+    """Remove the calendar from a schedule."""
     with as_owner_of("schedule", schedule) as (conn, found):
         row = one(
             conn, "select s.* from public.fn_set_schedule_calendar(%s, null) as s", [found.id]
@@ -178,9 +178,9 @@ def detach(schedule: str) -> None:
 @click.option(
     "--observed/--actual",
     default=False,
-    help="Days off in lieu (the Monday after) beside the holidays themselves.",
+    help="Also list days off in lieu (the Monday after).",
 )
-@click.option("--language", default="en_US", show_default=True, help="Of the names shown.")
+@click.option("--language", default="en_US", show_default=True, help="Language of the names.")
 @click.option("--name", help="Of the calendar; one of that name gets these dates instead.")
 @KIND
 @ZONE

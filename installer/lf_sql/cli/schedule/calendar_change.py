@@ -68,7 +68,7 @@ def show(calendar: str) -> None:
 @CALENDAR
 @click.option("--name", help="Its new name.")
 @click.option("--dates", "text", help="All its dates from now on: 2026-12-24,2026-12-31.")
-@click.option("--add", help="Dates that come to those it has.")
+@click.option("--add", help="Dates to add to those it has.")
 @click.option("--rules", type=Json(), help="All its rules from now on: JSON, @FILE.")
 @click.option("--kind", type=click.Choice(["skip_dates", "only_dates"]), help="What it does.")
 @click.option("--tz", "--timezone", "timezone", help="Zone of its dates.")
@@ -81,7 +81,7 @@ def update(
     kind: str | None,
     timezone: str | None,
 ) -> None:
-    """Change what is named of a calendar, and nothing else."""
+    """Change a calendar; options that are left out change nothing."""
     if text is not None and add is not None:
         raise click.UsageError("either --dates or --add")
     if all(value is None for value in (name, text, add, rules, kind, timezone)):

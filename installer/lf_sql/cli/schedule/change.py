@@ -19,7 +19,7 @@ MISSED = click.Choice(["skip", "run_once", "backfill", "spread"])
 @click.command(epilog='\b\nExample:\n  lf-sql schedule pause 3f2a --note "moving house" --until 2d')
 @ID
 @click.option("--note", "text", help="Why, for the next reader.")
-@click.option("--until", type=Instant(1), help="When it ends by itself: a time, or 2h, 3d.")
+@click.option("--until", type=Instant(1), help="When the pause ends by itself: a time, or 2h, 3d.")
 def pause(schedule: str, text: str | None, until: datetime | None) -> None:
     """Stop dispatching it, at once; runs that are under way go on."""
     with as_owner_of("schedule", schedule) as (conn, found):
@@ -34,9 +34,11 @@ def pause(schedule: str, text: str | None, until: datetime | None) -> None:
 @click.command(epilog="\b\nExample:\n  lf-sql schedule resume 3f2a --on-missed run_once")
 @ID
 @click.option("--note", "text", help="Why, for the log.")
-@click.option("--on-missed", type=MISSED, help="For what passed meanwhile, this once.")
+@click.option(
+    "--on-missed", type=MISSED, help="What to do with slots that passed meanwhile, this time only."
+)
 def resume(schedule: str, text: str | None, on_missed: str | None) -> None:
-    """Dispatch it again; what passed meanwhile is decided by its onMissed."""
+    """Dispatch it again; its onMissed decides about slots that passed meanwhile."""
     with as_owner_of("schedule", schedule) as (conn, found):
         row = one(
             conn,
@@ -76,11 +78,11 @@ def run_now(schedule: str, inputs: str | None) -> None:
 
 @click.command(epilog="\b\nExample:\n  lf-sql schedule backfill 3f2a --since 3d --dry-run")
 @ID
-@click.option("--since", type=Instant(-1), required=True, help="A time, or 6h, 3d back from now.")
-@click.option("--until", type=Instant(-1), help="A time, or 6h, 3d back from now (now).")
+@click.option("--since", type=Instant(-1), required=True, help="A time, or 6h or 3d before now.")
+@click.option("--until", type=Instant(-1), help="A time, or 6h or 3d before now (now).")
 @click.option("--dry-run", is_flag=True, help="Only say what would be dispatched.")
 def backfill(schedule: str, since: datetime, until: datetime | None, dry_run: bool) -> None:
-    """Run the slots of a past stretch that have no run; safe to repeat."""
+    """Run past slots of a range of time that have no run; safe to repeat."""
     with as_owner_of("schedule", schedule) as (conn, found):
         values = {"schedule_id": found.id, "since": since, "dry_run": dry_run}
         row = call(conn, "fn_backfill_schedule", values | ({"until": until} if until else {}))

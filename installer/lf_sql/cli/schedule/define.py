@@ -37,7 +37,7 @@ FIELDS = [
     click.option(
         "--on-holiday",
         type=click.Choice(["skip", "before", "after"]),
-        help="What becomes of a slot on a date that the calendar closes.",
+        help="What happens to a slot on a date that the calendar closes.",
     ),
     click.option("--agent", help="Assignee: an agent.", shell_complete=complete("agent")),
     click.option("--team", help="Assignee: a team.", shell_complete=complete("team")),
@@ -56,16 +56,18 @@ FIELDS = [
         "--condition", "pre_dispatch_condition", type=Json(), help="Dispatch only if true."
     ),
     click.option(
-        "--on-missed", type=MISSED, help="What happens to slots missed while nobody ticked."
+        "--on-missed",
+        type=MISSED,
+        help="What happens to slots that were missed while nothing ticked.",
     ),
-    click.option("--max-backfill", type=int, help="How many missed slots at most."),
+    click.option("--max-backfill", type=int, help="At most this many missed slots."),
     click.option(
         "--on-overlap",
         type=click.Choice(["skip", "queue", "replace"]),
         help="What happens to a slot while runs are in flight.",
     ),
-    click.option("--serial", is_flag=True, help="Never two of its runs at once."),
-    click.option("--max-concurrency", type=int, help="At most that many of its runs at once."),
+    click.option("--serial", is_flag=True, help="Never run two of its runs at once."),
+    click.option("--max-concurrency", type=int, help="At most this many of its runs at once."),
     click.option("--priority", type=int, help="Of its runs; higher first."),
     click.option("--retries", type=int, help="Retries of a failed run."),
     click.option("--queue-policy", type=Json(), help="The whole policy; options above add to it."),
@@ -97,7 +99,7 @@ def fields(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("workflow", shell_complete=complete("workflow"))
 @fields
 @click.option("--id", "schedule_id", type=click.UUID, help="Its id; repeating replaces it.")
-@click.option("--disabled", is_flag=True, help="Create it switched off.")
+@click.option("--disabled", is_flag=True, help="Create it inactive.")
 def create(workflow: str, **given: Any) -> None:
     """Create a schedule of WORKFLOW (id or title); the database validates it as a whole."""
     if sum(given[name] is not None for name in ("cron_expr", "interval_ms", "run_at")) != 1:
@@ -127,7 +129,7 @@ def create(workflow: str, **given: Any) -> None:
 @ID
 @fields
 @click.option("--workflow", help="Another workflow.", shell_complete=complete("workflow"))
-@click.option("--enable/--disable", "is_active", default=None, help="Switch it on or off.")
+@click.option("--enable/--disable", "is_active", default=None, help="Make it active or inactive.")
 @click.option(
     "--clear",
     multiple=True,
@@ -135,7 +137,7 @@ def create(workflow: str, **given: Any) -> None:
     help="A field to set back: calendar_id, description, end_at, inputs_rotation …",
 )
 def update(schedule: str, **given: Any) -> None:
-    """Change what is named of a schedule, and nothing else."""
+    """Change a schedule; options that are left out change nothing."""
     patch: dict[str, Any] = dict.fromkeys(given["clear"])
     with as_owner_of("schedule", schedule) as (conn, found):
         old = one(

@@ -28,7 +28,7 @@ EXPLAIN = (
     "--at", "text", required=True, help="The minute; without an offset, in the schedule's zone."
 )
 def command(schedule: str, text: str) -> None:
-    """Why it fires, fired or does not at a minute: rule, clock, window, guards, ledger."""
+    """Explain why it fires, fired or does not at a minute: rule, clock, window, guards, ledger."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:

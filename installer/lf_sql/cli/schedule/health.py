@@ -20,11 +20,11 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
     epilog="\b\nExamples:\n  lf-sql schedule health\n  lf-sql schedule health --server   "
     "# a container's check",
 )
-@click.option("--server", is_flag=True, help="The machinery alone, no schedules.")
+@click.option("--server", is_flag=True, help="Only the machinery, no schedules.")
 @cron_option
 @watched
 def command(server: bool, cron_dsn: str | None) -> None:
-    """What is off, and what to do about it; exit 1 if something is.
+    """Show what is wrong, and what to do about it; exit 1 if anything is.
 
     The machinery first (worker, pg_cron, backlog, last tick, stuck runs …), then every schedule
     that is not fine. With --as: this tenant's schedules.

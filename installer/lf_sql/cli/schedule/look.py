@@ -143,7 +143,7 @@ def history(schedule: str, limit: int, ids: bool, is_wide: bool) -> None:
 @click.command(epilog="\b\nExamples:\n  lf-sql schedule lint\n  lf-sql schedule lint 3f2a --json")
 @click.argument("schedule", metavar="[ID]", required=False, shell_complete=complete("schedule"))
 def lint(schedule: str | None) -> None:
-    """What is likely not meant: clock changes, uneven steps, crowded minutes, and the like."""
+    """Find likely mistakes: clock changes, uneven steps, crowded minutes and the like."""
     if schedule:
         with as_owner_of("schedule", schedule) as (conn, found):
             rows = conn.execute(LINT.encode(), [found.id]).fetchall()

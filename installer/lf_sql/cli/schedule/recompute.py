@@ -35,9 +35,14 @@ MINE = (
     "  lf-sql schedule recompute --all   # what health and verify name"
 )
 @click.argument("schedules", metavar="[ID]...", nargs=-1, shell_complete=complete("schedule"))
-@click.option("--all", "is_all", is_flag=True, help="Every one that is dead, parked or no slot.")
+@click.option(
+    "--all",
+    "is_all",
+    is_flag=True,
+    help="Every schedule whose next run is missing or in the wrong place.",
+)
 def recompute(schedules: tuple[str, ...], is_all: bool) -> None:
-    """Derive the next run anew: the first slot after now that has no run.
+    """Recompute the next run: the first slot after now that has no run.
 
     Never a past slot, never one that was used up. --all mends what health and verify name, gateway
     crons too, and leaves alone what is in its place; with --as: this tenant's schedules.

@@ -44,7 +44,7 @@ def clear(schedule: str) -> None:
 
 group = SuggestingGroup(
     "rotation",
-    help="Inputs that take turns.",
+    help="Inputs to use in turn.",
     epilog='\b\nExample:\n  lf-sql schedule rotation set 3f2a \'[{"tone":"dry"},{"tone":"warm"}]\'',
     commands=[set_, clear],
 )

@@ -57,7 +57,7 @@ def watched(command: Callable[..., Any]) -> Callable[..., Any]:
         is_flag=False,
         flag_value="2",
         metavar="[SECONDS]",
-        help="Draw it anew every 2 seconds, or as many as are given.",
+        help="Redraw every 2 seconds, or every so many as are given.",
     )(run)
 
 

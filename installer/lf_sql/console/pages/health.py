@@ -20,7 +20,7 @@ SHOWN = 500
 ADVICE = re.compile(r"^lf-sql schedule (resume|recompute|backfill) \S+(?: --since (\S+))?")
 BUTTONS = {
     "resume": ("Resume", "resume"),
-    "recompute": ("Compute its next run anew", "recompute"),
+    "recompute": ("Recompute its next run", "recompute"),
     "backfill": ("Run what was dropped", "backfill"),
 }
 
@@ -52,7 +52,7 @@ def health(request: Request, conn: Connection) -> Response:
 def recompute(request: Request, conn: Connection, form: Form) -> Response:
     schedule_id = request.path_params["id"]
     one(conn, "select public.fn_recompute_schedule(%s::uuid)", schedule_id)
-    return done(f"The next run of “{names.of_schedule(conn, schedule_id)}” is computed anew.")
+    return done(f"The next run of “{names.of_schedule(conn, schedule_id)}” is recomputed.")
 
 
 def backfill(request: Request, conn: Connection, form: Form) -> Response:

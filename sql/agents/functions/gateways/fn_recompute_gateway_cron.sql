@@ -34,5 +34,5 @@ end;
 $$;
 
 comment on function agents.fn_recompute_gateway_cron(uuid) is
-  'Derives next_run_at anew: the first slot after now that has no run. Returns the row. 42501: '
+  'Recomputes next_run_at: the first slot after now that has no run. Returns the row. 42501: '
   'unknown id; 22023: its zone has left the server.';

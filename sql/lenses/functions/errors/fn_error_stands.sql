@@ -41,4 +41,4 @@ from (
 $$;
 
 comment on function lenses.fn_error_stands(lenses.workflow_schedules) is
-  'Whether what last_dispatch_status and last_error_message tell of is so still.';
+  'Whether the error in last_dispatch_status and last_error_message still has its cause.';

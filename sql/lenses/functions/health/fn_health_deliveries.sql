@@ -51,7 +51,7 @@ left join lateral (
     ),
     (
       d.is_active and d.url is not null and d.problem is not null, 'CANNOT POST', d.problem,
-      'mend that; the next tick posts again, or at once: select lenses.fn_deliver();'
+      'fix that; the next tick posts again, or at once: select lenses.fn_deliver();'
     ),
     (
       d.is_active and d.failures >= 5, 'FAILING',
@@ -65,7 +65,7 @@ left join lateral (
         select o.last_error from lenses.outbox as o
         where o.delivery = d.name and o.dead_at is not null
         order by o.id desc limit 1)),
-      format('mend what fails, then: select lenses.fn_retry_dead_events(%L);', d.name)
+      format('fix what fails, then: select lenses.fn_retry_dead_events(%L);', d.name)
     )
   ) as x (is_so, label, detail, advice)
   where x.is_so

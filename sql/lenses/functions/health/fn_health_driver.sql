@@ -32,7 +32,7 @@ begin
   select s.* into v_settings from lenses.dispatch_settings as s;
   select t.* into v_tick from lenses.dispatch_ticks as t
   where t.undone_at is null order by t.id desc limit 1;
-  -- Lanes that tick side by side are one round, and told as one tick.
+  -- Lanes that tick side by side are one round, and count as one tick.
   select
     min(t.started_at) as started_at,
     case when bool_and(t.finished_at is not null) then max(t.finished_at) end as finished_at,
@@ -94,7 +94,7 @@ begin
     detail := format(
       'the newest tick is stamped %s in the future: the server''s clock was set back', v_ago);
     advice := 'put the clock right (NTP), then: lf-sql schedule recompute --all; it looks for the '
-      'next slots anew, '
+      'next slots again, '
       || 'and none is dispatched twice';
   elsif v_is_recent then
     state := 'ok';
@@ -117,7 +117,7 @@ begin
     end;
     advice := case
       when v_has_worker then 'a worker is alive and does not tick: see its log'
-      when v_job.state = 'bad' then 'mend pg_cron as said below, or run lf-sql worker'
+      when v_job.state = 'bad' then 'fix pg_cron as said below, or run lf-sql worker'
       when v_job.label = 'registered'
         then 'the job is there and does not run: see cron.job_run_details and the server''s log, '
           'or run lf-sql worker'
@@ -197,7 +197,7 @@ begin
       || coalesce('; ' || v_round.note, '');
     advice := case label
       when 'failing'
-        then 'each tick of the last minutes failed so: mend what it names; lf-sql verify says what '
+        then 'each tick of the last minutes failed so: fix what it names; lf-sql verify says what '
           'is off'
       when 'old' then 'see worker above'
     end;
@@ -215,7 +215,7 @@ begin
     detail := format('ticks are stamped up to %s in the future: the server''s clock was ahead for '
       'a while', (
       select lenses.fn_health_since(v_now, max(t.started_at)) from lenses.dispatch_ticks as t));
-    advice := 'lf-sql schedule recompute --all # looks for the next slots anew; none is '
+    advice := 'lf-sql schedule recompute --all # finds the next slots again; none is '
       'dispatched twice';
     return next;
   end if;

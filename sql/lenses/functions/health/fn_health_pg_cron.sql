@@ -89,19 +89,19 @@ cross join lateral (
   ),
   (
     9, not (f.j ->> 'active')::boolean, 'job inactive', 'the job is there, but switched off',
-    'run lf-sql install; it registers the job anew'
+    'run lf-sql install; it registers the job again'
   ),
   (
     10, f.j ->> 'database' <> f.database, 'job altered',
     format('the job runs in database %s, and this is %s', f.j ->> 'database', f.database),
-    'run lf-sql install; it registers the job anew'
+    'run lf-sql install; it registers the job again'
   ),
   (
     11, f.j ->> 'schedule' <> '* * * * *'
       or f.j ->> 'command' not like 'do $%call lenses.sp_dispatch_tick();%',
     'job altered',
     format('the job is %L at %L', left(f.j ->> 'command', 100), f.j ->> 'schedule'),
-    'run lf-sql install; it registers the job anew'
+    'run lf-sql install; it registers the job again'
   ),
   (
     12, f.c ->> 'uses_workers' is distinct from 'on'
@@ -112,7 +112,7 @@ cross join lateral (
       f.j ->> 'nodeport',
       coalesce(f.c ->> 'host', 'not visible'), f.c ->> 'port'
     ),
-    'run lf-sql install; it registers the job anew'
+    'run lf-sql install; it registers the job again'
   ),
   (
     13, not (f.j ->> 'can_login')::boolean, 'not permitted',
@@ -127,7 +127,7 @@ cross join lateral (
     14, not (f.j ->> 'can_tick')::boolean, 'not permitted',
     format('role %s, to whom the job belongs, may not call lenses.sp_dispatch_tick()',
       f.j ->> 'username'),
-    'run lf-sql install; it grants anew what was lost'
+    'run lf-sql install; it grants again what was lost'
   ),
   (
     15, f.r ->> 'status' = 'failed'

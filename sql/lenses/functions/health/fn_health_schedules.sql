@@ -139,19 +139,19 @@ findings as (
       'its newest slot was not dispatched'),
     case m.last_dispatch_status
       when 'dispatch_failed' then
-        'tried again after 1, 2, 4 and 8 minutes, then the slot is used up; mend what the message '
+        'tried again after 1, 2, 4 and 8 minutes, then the slot is used up; fix what the message '
         'names'
-      when 'condition_failed' then format('lf-sql schedule condition test %s # then mend it', m.id)
+      when 'condition_failed' then format('lf-sql schedule condition test %s # then fix it', m.id)
       when 'budget_exceeded'
         then 'raise agents.policies of the assignee, or wait for the next UTC day'
-      else format('mend what the message names and save the schedule again; then lf-sql '
+      else format('fix what the message names and save the schedule again; then lf-sql '
         'schedule preview %s', m.id)
     end
   from mine as m
   where m.is_active
     and m.last_dispatch_status in (
       'dispatch_failed', 'validation_failed', 'condition_failed', 'budget_exceeded')
-    -- What has been mended meanwhile is not told.
+    -- Errors whose cause is gone are left out.
     and lenses.fn_error_stands((select s from lenses.workflow_schedules as s where s.id = m.id))
 
   union all

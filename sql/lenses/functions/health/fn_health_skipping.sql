@@ -69,5 +69,5 @@ where s.is_active and (p_lenser_id is null or s.lenser_id = p_lenser_id)
 $$;
 
 comment on function lenses.fn_health_skipping(uuid) is
-  'Schedules all of whose last ten slots and of whose last day''s were skipped for one reason, '
+  'Schedules that skipped their last ten slots, and all of the last day, for one reason, '
   'with what to do.';

@@ -90,7 +90,7 @@ from agents.gateway_crons as c
 where c.is_active and c.next_run_at is null and lenses.fn_has_zone(c.timezone)
 union all
 select 'limits_of_policies', s.id, 'its limits are not what its policies, its assignment and '
-  || 'default_queue_mode say: lenses.fn_recount() mends it'
+  || 'default_queue_mode say: lenses.fn_recount() repairs it'
 from lenses.workflow_schedules as s
 cross join lenses.dispatch_settings as d
 cross join lateral lenses.fn_queue_limits(
@@ -106,7 +106,7 @@ from lenses.fn_missing_parents(null) as m
 union all
 select 'run_counts', coalesce(k.workflow_id, r.workflow_id),
   'runs created at ' || coalesce(k.instant, r.instant)
-  || ' are miscounted: lenses.fn_recount() mends it'
+  || ' are miscounted: lenses.fn_recount() repairs it'
 from (
   select
     c.workflow_id, c.instant, sum(c.total) as total, sum(c.succeeded) as succeeded,
@@ -129,7 +129,7 @@ where (k.total, k.succeeded, k.failed) is distinct from (r.total, r.succeeded, r
 union all
 select 'run_counts', c.workflow_id,
   'runs of grain ' || c.grain || ' from ' || c.instant
-  || ' on are miscounted: lenses.fn_recount() mends it'
+  || ' on are miscounted: lenses.fn_recount() repairs it'
 from (
   select
     n.workflow_id, n.grain, n.instant, sum(n.total) as total, sum(n.succeeded) as succeeded,
@@ -149,7 +149,7 @@ from (
 ) as c
 where (c.total, c.succeeded, c.failed) <> (0, 0, 0)
 union all
-select 'lenser_usage', f.lenser_id, 'what quotas count is off: lenses.fn_recount() mends it'
+select 'lenser_usage', f.lenser_id, 'what quotas count is off: lenses.fn_recount() repairs it'
 from lenses.fn_usage_of_all() as f
 left join lenses.lenser_usage as u on u.lenser_id = f.lenser_id
 where (f.schedules, f.gateway_crons, f.template_bytes) is distinct from (

@@ -125,4 +125,4 @@ $$;
 comment on function lenses.fn_misplaced_schedules(uuid) is
   'Active schedules and gateway crons whose next_run_at is missing, no slot, or beyond the next '
   'slot: resource, id, label (DEAD, PARKED, NOT_A_SLOT, ZONE_CHANGED), detail. p_lenser_id NULL: '
-  'of every tenant. lenses.fn_recompute_schedule and agents.fn_recompute_gateway_cron mend them.';
+  'of every tenant. lenses.fn_recompute_schedule and agents.fn_recompute_gateway_cron repair them.';

@@ -42,5 +42,5 @@ end;
 $$;
 
 comment on function lenses.fn_recompute_schedule(uuid) is
-  'Derives next_run_at anew: the first slot after now that has no run and was not used up; never a '
+  'Recomputes next_run_at: the first slot after now that has no run and was not used up; never a '
   'past slot. Returns the row. 42501: unknown id; 22023: its zone has left the server.';

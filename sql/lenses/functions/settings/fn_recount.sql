@@ -56,7 +56,7 @@ end;
 $$;
 
 comment on function lenses.fn_recount(boolean) is
-  'Counts anew what conditions (lenses.run_counts) and quotas (lenses.lenser_usage) keep count '
-  'of, and derives anew the limits of schedules: after rows were written with triggers silent, as '
+  'Recounts what conditions (lenses.run_counts) and quotas (lenses.lenser_usage) keep count '
+  'of, and recomputes the limits of schedules: after rows were written with triggers disabled, as '
   'by session_replication_role = replica. Safe at any time. p_if_none: only where nothing is '
   'counted yet.';

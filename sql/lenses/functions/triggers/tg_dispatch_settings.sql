@@ -10,7 +10,7 @@ begin
   if tg_op <> 'UPDATE' then
     raise exception using
       errcode = '42501',
-      message = format('lenses.dispatch_settings is one row for good: %s refused', lower(tg_op)),
+      message = format('lenses.dispatch_settings always has one row: %s refused', lower(tg_op)),
       hint = 'Change it with lenses.fn_set_dispatch_settings.';
   end if;
   new.updated_at := now();

@@ -30,4 +30,4 @@ end;
 $$;
 
 comment on function lenses.tg_schedule_calendars_moved() is
-  'Computes the next slots anew that a changed calendar moves.';
+  'Recomputes the next slots that a changed calendar moves.';

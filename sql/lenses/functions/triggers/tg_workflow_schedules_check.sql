@@ -24,7 +24,7 @@ begin
   end if;
   new := lenses.fn_prepare_schedule(new, v_old);
   if tg_op = 'UPDATE' and v_old.max_in_flight is null and new.max_in_flight is not null then
-    -- Claims of a schedule without a limit are counted by nobody: they end before it gets one. New
+    -- Nothing counts claims of a schedule without a limit, so they must end before it gets one. New
     -- runs wait for the edit; a claim whose snapshot is from before it meets rows that were
     -- written.
     perform from lenses.workflow_schedules as s where s.id = v_old.id for update;

@@ -74,7 +74,7 @@ begin
     begin
       perform lenses.fn_save_schedule(v_row, v_is_new);
     exception when invalid_parameter_value then
-      -- the table's trigger knows the value, not whose it is
+      -- the table's trigger knows the value, not which entry it came from
       get stacked diagnostics
         v_message = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
       raise exception using

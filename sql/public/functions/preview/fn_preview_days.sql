@@ -28,7 +28,7 @@ end;
 $$;
 
 comment on function public.fn_preview_days(date, integer, uuid) is
-  'What becomes of the slots of p_days days (1 to 366) from p_from on (today in UTC), of one '
+  'What will happen to the slots of p_days days (1 to 366) from p_from on (today in UTC), of one '
   'active schedule of the caller''s or of all (service_role: of any), as the preview judges them: '
   'a row a schedule, day of its own zone, decision (dispatch, skip, defer) and reason, with '
   'schedule (name, else description, else title), workflow, timezone, slots (how many), first_at '

@@ -21,7 +21,7 @@ begin
     return format('Steps count within one round of the field; write * for every %s.', v_unit);
   elsif p_field = 1 and v_digits in ('60', '120', '180', '240', '360', '480', '720') then
     return format(
-      'Steps start anew each hour. For every %s minutes write 0 in the minute field and %s in the '
+      'Steps start again each hour. For every %s minutes write 0 in the minute field and %s in the '
       'hour field, or use an interval schedule with interval_ms %s.',
       v_digits,
       case when v_digits = '60' then '*' else '*/' || v_digits::integer / 60 end,
@@ -29,12 +29,12 @@ begin
     );
   elsif p_field <= 3 then
     return format(
-      'Steps start anew each %s. For every %s %ss use an interval schedule with interval_ms %s.',
+      'Steps start again each %s. For every %s %ss use an interval schedule with interval_ms %s.',
       (array['hour', 'day', 'month'])[p_field], v_digits, v_unit, v_digits::bigint * v_ms
     );
   end if;
   return format(
-    'Steps start anew each %s. For every %s %ss list what you mean, or use an interval schedule.',
+    'Steps start again each %s. For every %s %ss list what you mean, or use an interval schedule.',
     case p_field when 4 then 'year' else 'week' end, v_digits, v_unit
   );
 end;

@@ -66,7 +66,7 @@ begin
         r.assignee_id as own_assignee_id, r.assignee_type as own_assignee_type,
         r.workflow_assignment_id, r.calendar_id, r.approval_policy,
         r.inputs_rotation is not null as has_rotation, r.last_rotation_index, r.max_in_flight,
-        -- At most, told without reading them: how far each method can compress at all.
+        -- An upper bound that needs no reading: how far each method can compress at all.
         pg_column_size(coalesce(r.inputs_rotation, r.inputs_template)) * case
           pg_column_compression(coalesce(r.inputs_rotation, r.inputs_template))
           when 'pglz' then 90 when 'lz4' then 255 else 1 end as inputs_bytes,

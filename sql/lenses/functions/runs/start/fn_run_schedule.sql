@@ -33,7 +33,7 @@ begin
         when 'assignee_missing' then 'Assign the schedule to an agent or team that is there.'
         when 'budget_exceeded' then 'Raise the agent''s limit, or wait for the next day (UTC).'
         when 'cycle_detected' then 'Remove an edge of the cycle.'
-        else 'Mend what the reason names.' end;
+        else 'Fix what the reason names.' end;
   end if;
   if p_inputs is not null then
     v_decision.inputs := p_inputs;
