@@ -5,28 +5,16 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 import pytest
-from standardwebhooks.webhooks import Webhook
 
-from tests.delivery.conftest import HERE, URL, Post, with_net
-from tests.delivery.sender import REFUSED, SECRET, TIMEOUT, Answer, answering
+from tests.delivery.conftest import URL, Post
+from tests.delivery.posted import LEASE, RETRY, posted
+from tests.delivery.sender import REFUSED, TIMEOUT, Answer, answering
 from tests.support.database import Database
 from tests.support.scenario import MONDAY
 from tests.support.work import due_in
-
-RETRY = {"maxRetries": 1, "retryOn": ["timeout", "provider_error", "rate_limit"]}
-LEASE = timedelta(minutes=5)
-
-
-def posted(post: Post, **columns: Any) -> UUID:
-    """A run whose request the sender has."""
-    run = post.run(policies=post.policies(retry=RETRY), **columns)
-    post.beat()
-    assert post.row(run).status == "running"
-    return run
 
 
 def test_the_body_is_what_a_claim_gives(post: Post) -> None:
@@ -162,93 +150,6 @@ def test_what_is_lost_is_tried_again_when_the_lease_ends(post: Post) -> None:
     assert post.row(run).status == "completed"
 
 
-def test_an_old_attempts_answer_settles_nothing(post: Post) -> None:
-    post.delivered_to()
-    run = posted(post)
-    (first,) = post.net.send(is_recorded=False)
-    post.late = LEASE
-    post.db.execute("select lenses.fn_reap_runs(%s)", [post.now])
-    post.beat()
-    post.net.record(first.id, Answer(200, '{"attempt": 1}'))
-    post.beat()
-    assert (post.row(run).status, post.row(run).attempt) == ("running", 2)
-    post.net.send(answering(200, {"attempt": 2}))
-    post.beat()
-    assert post.row(run).metadata["result"] == {"attempt": 2}
-
-
-def test_an_answer_is_fenced_by_the_attempt_not_by_time_alone(post: Post) -> None:
-    """The run was given back and claimed by somebody else while the request was still under way."""
-    post.delivered_to()
-    run = posted(post)
-    post.db.execute(
-        "select lenses.fn_fail_workflow_run(%s, 'delivery:default', 'timeout', null, 0, 1)", [run]
-    )
-    (claimed,) = post.claim("delivery:default")
-    assert (claimed.id, claimed.attempt) == (run, 2)
-    post.net.send(answering(200, {"attempt": 1}))
-    post.beat()
-    assert post.row(run).status == "running"
-    post.net.record(1, Answer(500))
-    post.beat()
-    assert post.row(run).status == "running"
-
-
-def test_numbers_that_begin_anew_after_a_crash_settle_no_old_run(post: Post) -> None:
-    post.delivered_to(max_in_flight=10)
-    post.net.number(1)
-    old = [posted(post), posted(post)]
-    assert [request.id for request in post.net.send(is_recorded=False)] == [1, 2]
-    post.net.crash()
-    new = posted(post)
-    (request,) = post.net.send(answering(200, {"of": "new"}))
-    assert request.id == 1
-    post.net.record(2, Answer(200, '{"of": "a stranger"}'))
-    post.beat()
-    assert post.row(new).metadata["result"] == {"of": "new"}
-    assert [post.row(run).status for run in old] == ["running", "running"]
-
-
-def test_a_number_used_again_belongs_to_the_newer_request(post: Post) -> None:
-    post.delivered_to()
-    old = posted(post)
-    (lost,) = post.net.send(is_recorded=False)
-    post.net.number(lost.id)
-    new = posted(post)
-    post.net.send(answering(200, {"of": "new"}))
-    post.beat()
-    assert post.row(new).metadata["result"] == {"of": "new"}
-    assert post.row(old).status == "running"
-
-
-@pytest.mark.parametrize(
-    ("answer", "age"),
-    [(Answer(200, "{}"), "1 hour"), (Answer(200, "{}", {"Webhook-Id": "another:1"}), "0")],
-    ids=["older than the request", "names another request"],
-)
-def test_an_answer_that_is_not_the_requests_is_none(answer: Answer, age: str, post: Post) -> None:
-    post.delivered_to()
-    run = posted(post)
-    (request,) = post.net.send(is_recorded=False)
-    post.net.record(request.id, answer, age)
-    post.beat()
-    assert post.row(run).status == "running"
-    post.net.record(request.id, Answer(200, '{"is": "ours"}', {"webhook-id": f"{run}:1"}))
-    post.beat()
-    assert post.row(run).metadata["result"] == {"is": "ours"}
-
-
-def test_a_queue_made_anew_answers_no_request_of_the_old(post: Post) -> None:
-    post.delivered_to()
-    run = posted(post)
-    (request,) = post.net.send(is_recorded=False)
-    post.db.execute("drop schema net cascade")
-    with_net(post.db)
-    post.net.record(request.id, Answer(200, "{}"))
-    post.beat()
-    assert post.row(run).status == "running"
-
-
 def test_no_more_in_flight_than_said(post: Post) -> None:
     post.delivered_to(max_in_flight=3)
     for _ in range(8):
@@ -328,23 +229,6 @@ def test_so_does_a_driver_and_it_reads_the_answers(post: Post) -> None:
     assert post.db.column("select note from lenses.dispatch_ticks where note <> ''") == []
 
 
-def test_the_secret_stands_nowhere_but_in_its_table(post: Post) -> None:
-    post.delivered_to()
-    posted(post)
-    queue = post.db.value("select string_agg(q::text, '') from net.http_request_queue as q")
-    assert SECRET not in queue
-    assert SECRET.removeprefix("whsec_") not in queue
-    assert "v1," in queue
-
-
-def test_without_its_secret_nothing_is_posted(post: Post) -> None:
-    post.set(url=URL, secret_name="lost")
-    run = post.run()
-    assert post.beat() == 0
-    assert post.row(run).status == "pending"
-    assert 'the secret "lost" is not there' in post.delivery().problem
-
-
 def test_what_pg_net_refuses_keeps_no_answer_from_being_read(post: Post) -> None:
     post.delivered_to()
     run = posted(post)
@@ -364,25 +248,6 @@ def test_what_pg_net_refuses_keeps_no_answer_from_being_read(post: Post) -> None
     )
     assert post.beat() == 1
     assert post.delivery().problem is None
-
-
-def test_the_vaults_secret_comes_first(post: Post) -> None:
-    post.db.execute((HERE / "vault.sql").read_bytes())
-    post.db.execute("grant usage on schema vault to lf_sql_engine")
-    post.db.execute("grant select on vault.decrypted_secrets to lf_sql_engine")
-    post.delivered_to()
-    other = "whsec_" + "QUJD" * 8
-    post.db.execute("select vault.create_secret(%s, 'key')", [other])
-    posted(post)
-    (request,) = post.net.send()
-    Webhook(other).verify(request.body, request.headers)
-
-
-def test_a_vault_that_we_may_not_read_is_passed_over(post: Post) -> None:
-    post.db.execute((HERE / "vault.sql").read_bytes())
-    post.delivered_to()
-    posted(post)
-    assert post.db.column("select state from lenses.fn_health_deliveries() where label = 'ok'")
 
 
 def test_frozen_is_silent(post: Post) -> None:
