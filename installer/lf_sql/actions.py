@@ -1,4 +1,4 @@
-"""What `lf-sql runs work --shell` and `--sql` give each run to: the result of its one node.
+"""Runs the one node of a run, for `lf-sql runs work --shell` and `--sql`.
 
 A command as any other of the executor's: the run as JSON on standard input, the result on standard
 output, an exit code and a line on standard error where it fails. Its own process, so that the

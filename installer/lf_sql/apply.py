@@ -20,7 +20,7 @@ from lf_sql.template import filled
 
 LOCK_WAIT = 300.0  # seconds
 
-# Another installer of this server, or a user, was in the way: begin anew.
+# Another installer of this server, or a user, blocked us: start again.
 TRANSIENT = {"40001", "40P01", "55P03"}
 
 

@@ -147,7 +147,7 @@ def sql_root() -> Path:
 def load(root: Path | None = None, version: str = __version__) -> Bundle:
     """Read the whole tree. Raises LfSqlError where a file's name and place do not fit.
 
-    The files of a wheel must be those that it was built with; a checkout is git's affair.
+    The files of a wheel must be those that it was built with; in a checkout git knows.
     """
     if root is None:
         root = sql_root()
@@ -195,9 +195,9 @@ def _sources(root: Path) -> Iterator[Source]:
 
 
 def ordered(sources: Iterable[Source]) -> list[Source]:
-    """In the order given, but nothing before a function or view that its text names.
+    """The given order, except that a source comes after each function or view that it names.
 
-    A body in $$ does not count: it is not looked into before it is called.
+    Bodies in $$ do not count: PostgreSQL does not look into them before a call.
     """
     by_label = {source.label: source for source in sources}
     makers = {

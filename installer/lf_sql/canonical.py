@@ -1,4 +1,4 @@
-"""Texts that the server prints of a definition, brought to one form. Pure.
+"""Brings definitions that the server prints to one form. Pure.
 
 `a AND (b AND c)` is printed as `(a AND b) AND c` or `a AND b AND c`, as it was first written: a
 dump and restore changes which. The meaning is the same, and so is the form here.

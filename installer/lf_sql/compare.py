@@ -40,7 +40,7 @@ class Damage:
 
 
 def compare(expected: Catalogue, actual: Catalogue, *, same_server: bool = True) -> list[Finding]:
-    """What differs. `same_server` false leaves out texts that another major version prints anew."""
+    """What differs. `same_server` false leaves out texts that major versions print differently."""
     findings = []
     for key in sorted(expected.keys() | actual.keys()):
         kind, identity = key

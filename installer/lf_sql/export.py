@@ -58,7 +58,7 @@ def supabase_script(bundle: Bundle) -> Iterator[str]:
 
 
 def banner(bundle: Bundle, command: str) -> str:
-    return f"-- Made from lf-sql {bundle.version} by `{command}`. Do not edit: make it anew.\n"
+    return f"-- Made from lf-sql {bundle.version} by `{command}`. Do not edit: generate it again.\n"
 
 
 def body(bundle: Bundle, also: Sequence[Source] = ()) -> Iterator[str]:

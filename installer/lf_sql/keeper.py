@@ -1,4 +1,4 @@
-"""Ends the commands whose lease has run out where their executor cannot: it is stopped, or killed.
+"""Ends commands whose lease has expired where their executor, stopped or killed, cannot.
 
 A process of its own, of the standard library alone. Each line of its input is `GROUP TERM KILL`:
 the process group gets SIGTERM and SIGKILL at those instants of the monotonic clock, which all

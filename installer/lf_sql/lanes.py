@@ -1,4 +1,4 @@
-"""The lanes beneath the worker that leads: connections that help with a tick of more than a batch.
+"""The lanes of the worker that leads: connections that help with ticks of more than one batch.
 
 Each lane is a thread with a connection of its own. It ticks only beside a tick of the leader, so
 that an idle minute costs what one driver costs. A lane that is lost costs nothing but speed: what

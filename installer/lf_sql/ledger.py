@@ -1,4 +1,4 @@
-"""What the database remembers of us: schema lf_sql, read. It is written by steps.py."""
+"""Reads what the database knows about lf-sql: the schema lf_sql, which steps.py writes."""
 
 from __future__ import annotations
 

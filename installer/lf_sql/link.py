@@ -1,4 +1,4 @@
-"""Connections of the processes that outlive the server: made anew for ever, with growing pauses."""
+"""Connections of processes that outlive the server: they reconnect, with growing pauses."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KEEPALIVE = {
 def connect(
     dsn: str | None, application_name: str, settings: Mapping[str, str] | None = None
 ) -> Connection:
-    """A session that may write, on whichever of the DSN's hosts gives one."""
+    """A session that may write, on the first of the DSN's hosts that gives one."""
     dsn = db.resolve_dsn(dsn)
     with suppress(psycopg.ProgrammingError):  # db.connect says what is wrong with it
         given = {**KEEPALIVE, **conninfo_to_dict(dsn), "target_session_attrs": "read-write"}
@@ -62,7 +62,7 @@ def connect(
 
 
 def pauses() -> Iterator[float]:
-    """Seconds to wait, growing, and a little apart from each other's."""
+    """Seconds to wait: they grow, and differ a little between processes."""
     pause = FIRST_PAUSE
     while True:
         yield pause * random.uniform(0.8, 1.2)

@@ -1,4 +1,4 @@
-"""Whom an install waits for: other installers, ticks and claims under way, readers of our tables.
+"""What an install waits for: other installers, ticks and claims under way, readers of our tables.
 
 Nothing here queues for an advisory lock: a wait for one and CREATE INDEX CONCURRENTLY deadlock.
 """
@@ -27,7 +27,7 @@ What = Literal["installer", "work", "tables"]
 
 
 class Busy(Exception):
-    """Somebody is in the way; the transaction is to be given up and begun anew."""
+    """Another session blocks us; give the transaction up and start again."""
 
     def __init__(self, what: What) -> None:
         super().__init__(what)

@@ -1,4 +1,4 @@
-"""Are the SQL files of an installed package those that it was built with? No database here."""
+"""Are the SQL files of an installed package those that it was built with? Uses no database."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Pool:
         self._lock = threading.Lock()
 
     def text(self) -> str:
-        """The figures, by this thread's connection; one that the server has ended is made anew."""
+        """The figures, by this thread's connection; it reconnects where the server has ended it."""
         kept: Connection | None = getattr(self._here, "conn", None)
         if kept is not None:
             try:

@@ -1,4 +1,4 @@
-"""Text from anywhere as a terminal may show it: one line, in the order in which it is written."""
+"""Makes text from anywhere safe for a terminal: one line, in the order in which it is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a connection keep its server process between transactions? Not behind every pooler."""
+"""Does a connection keep its server process between transactions? Some poolers change it."""
 
 from __future__ import annotations
 

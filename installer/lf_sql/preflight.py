@@ -1,4 +1,4 @@
-"""Whose is what stands in our place? Asked of the catalogues before anything of ours is used."""
+"""Who owns what has our names? Asks the catalogues before anything of ours is used."""
 
 from __future__ import annotations
 

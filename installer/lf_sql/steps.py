@@ -1,4 +1,4 @@
-"""What an install does, in order, ledger rows included; said here and nowhere else.
+"""What an install does, in order, ledger rows included. Only this module says so.
 
 `apply` runs the steps, `--dry-run` prints them, `export` and the extension wrap them. Each is SQL
 without parameters, for one transaction under db.STEADY, and knows no connection.

@@ -1,4 +1,4 @@
-"""Whose an error is: the server's moment, wrong use, or the work's own; as lenses.fn_error_kind.
+"""What has caused an error: the server, wrong use, or the work; as lenses.fn_error_kind.
 
 `server` passes by itself and is waited for; `usage` ends a process with one line; `run` counts
 against the run, or schedule, that raised it.

@@ -1,4 +1,4 @@
-"""Take everything away again: jobs, then what they run, then the roles nobody else uses."""
+"""Removes everything: jobs, then what they run, then the roles that nothing else uses."""
 
 from __future__ import annotations
 

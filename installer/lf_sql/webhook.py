@@ -1,4 +1,4 @@
-"""Signatures as Standard Webhooks have them, and what an answer asks for. Pure."""
+"""Signatures of Standard Webhooks, and what an answer asks for. Pure."""
 
 from __future__ import annotations
 

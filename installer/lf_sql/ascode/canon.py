@@ -7,7 +7,7 @@ from typing import Any
 
 
 def canon(value: Any) -> str:
-    """Equal for what the database holds to be equal: 1.0 and 1, but not 1 and true."""
+    """Equal where the database says so: 1.0 and 1, but not 1 and true."""
     return json.dumps(_whole(value), sort_keys=True, default=str)
 
 

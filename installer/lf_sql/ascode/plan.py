@@ -1,4 +1,4 @@
-"""What the files want, held against what is there: added, changed, taken away. Pure."""
+"""Compares what the files want with what is there: added, changed, removed. Pure."""
 
 from __future__ import annotations
 

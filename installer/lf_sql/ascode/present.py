@@ -1,4 +1,4 @@
-"""What is there of a tenant, as far as the files speak of it: a few queries, however many rows."""
+"""What a tenant has, as far as the files mention it: a few queries, however many rows."""
 
 from __future__ import annotations
 

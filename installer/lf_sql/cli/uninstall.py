@@ -21,7 +21,7 @@ from lf_sql.cli.progress import progress
 
 
 @click.command(epilog="\b\nExample:\n  pg_dump app > before.sql && lf-sql uninstall --yes")
-@click.option("--yes", is_flag=True, help="Yes, delete schedules, runs and history for ever.")
+@click.option("--yes", is_flag=True, help="Yes, delete schedules, runs and history permanently.")
 @cron_option
 def command(yes: bool, cron_dsn: str | None) -> None:
     """Remove everything, data too: jobs, functions, schemas, roles that nobody else uses."""

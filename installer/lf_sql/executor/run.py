@@ -182,7 +182,7 @@ class Run:
             raise BudgetExceeded(overspent(total, limit))
 
     def event(self, event_type: str, payload: Any = None) -> None:
-        """Append an event to the run's story, as fn_append_run_event does.
+        """Append an event to the run's events, as fn_append_run_event does.
 
         It is written soon, in order, and before the attempt's end; twice in the rare case that the
         connection broke before the answer came. ValueError: a name that is not lower-case words

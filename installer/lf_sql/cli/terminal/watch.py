@@ -1,4 +1,4 @@
-"""--watch: a command that draws itself anew every few seconds, until it is interrupted."""
+"""--watch: a command that redraws itself every few seconds, until it is interrupted."""
 
 from __future__ import annotations
 

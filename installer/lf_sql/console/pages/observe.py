@@ -97,7 +97,7 @@ def link(query: dict[str, Any], **changes: Any) -> str:
 
 
 def _kept(request: Request) -> list[str] | None:
-    """The ids of the rows on display, in their order; None for a list that is asked for anew."""
+    """The ids of the rows on display, in their order; None for a list that is requested again."""
     kept = []
     for text in request.query_params.get("keep", "").split(",")[:PAGE_SIZE]:
         try:

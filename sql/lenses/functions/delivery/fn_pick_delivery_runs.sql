@@ -32,7 +32,7 @@ begin
   for v_run in
     select c.id, c.schedule_id, c.max_in_flight
     from (
-      -- The empty text keeps the planner from reading the queue of all for the runs of one lenser.
+      -- The empty text keeps the planner from reading the queue of all for one tenant's runs.
       (
         select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
         from lenses.workflow_runs as r

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- How many runs of a lenser wait (pending_approval, pending), counted no further than p_limit.
+-- How many runs of a tenant wait (pending_approval, pending); it stops counting at p_limit.
 create or replace function lenses.fn_waiting_runs(p_lenser_id uuid, p_limit integer)
 returns bigint
 language plpgsql
