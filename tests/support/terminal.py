@@ -49,7 +49,10 @@ def on_a_terminal(
     if until is None:
         os.write(master, typed.encode())
     chunks: list[bytes] = []
+    give_up = time.monotonic() + PATIENCE
     while True:
+        if time.monotonic() > give_up:
+            child.kill()
         if until and until(b"".join(chunks).decode(errors="replace")):
             os.write(master, typed.encode())
             until = None
