@@ -1,5 +1,5 @@
--- lenses.fn_require_timezone (lf_sql_engine) has just checked its rows. Everybody else's are checked
--- here, all rows of a statement at once.
+-- lenses.fn_require_timezone (lf_sql_engine) has just checked its rows. Rows of everybody else are
+-- checked here, all rows of a statement at once.
 
 drop trigger if exists timezones_guard on lenses.timezones;
 
