@@ -15,7 +15,7 @@ PARALLEL := -n $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 ))) --dist 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(VENV)/.demo ## a server of its own, schedules that fire, gone again in two minutes
+demo: $(VENV)/.demo ## yesterday, played on a server of its own that is gone again after a minute
 	@$(BIN)/lf-sql demo
 
 test: $(VENV)/.test $(VENV)/.npm lint ## every test: lint, then pytest with the pgTAP files
