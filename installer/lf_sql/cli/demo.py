@@ -7,7 +7,8 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
+from zoneinfo import ZoneInfo
 
 import click
 
@@ -120,7 +121,8 @@ def tell_causes(stage: scene.Scene) -> None:
         total = row["runs"] + row["skipped"]
         slots = "slot" if total == 1 else "slots"
         say(f"{row['name']:<10}  {total} {slots} of the outage: {made} ({because})")
-    told = stage.explained("brief", datetime.fromisoformat(f"{stage.day:%Y-%m-%d}T08:30-05:00"))
+    slot = datetime.combine(stage.day.date(), time(8, 30), ZoneInfo("America/New_York"))
+    told = stage.explained("brief", slot)
     say(f"brief       {told['because']}")
     for row in stage.attempts():
         said = f': "{row["error"]}"' if row["error"] else ""
