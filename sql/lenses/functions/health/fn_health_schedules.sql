@@ -12,7 +12,11 @@ set jit = off
 set timezone = 'UTC'
 as $$
 with zones as materialized (
-  select z.name from pg_timezone_names as z
+  select t.name, lenses.fn_has_zone(t.name) as is_known
+  from (
+    select distinct s.timezone as name from lenses.workflow_schedules as s
+    where p_lenser_id is null or s.lenser_id = p_lenser_id
+  ) as t
 ),
 
 newest as materialized (
@@ -26,10 +30,11 @@ newest as materialized (
 
 mine as materialized (
   select
-    s.*,
+    s.id, s.lenser_id, s.workflow_id, s.is_active, s.paused_at, s.paused_until, s.pause_note, s.next_run_at, s.due_at,
+    s.last_run_at, s.last_dispatch_status, s.last_error_message, s.cron_expr, s.timezone, s.calendar_id,
     lenses.fn_schedule_label(s.name, s.description, w.title) as called,
     w.status as workflow_status,
-    z.name is not null as has_zone,
+    z.is_known as has_zone,
     s.is_active and s.due_at < clock_timestamp() - interval '3 minutes'
     and (s.tick_id = any ((select n.ids from newest as n)::bigint[])) is not true as is_overdue,
     s.last_dispatch_status is null and s.next_run_at is not null
@@ -37,11 +42,11 @@ mine as materialized (
     -- A slot that calendar, condition, workflow or overlap took away on purpose is no bad news.
     s.last_dispatch_status in ('skipped_calendar', 'skipped_condition', 'skipped_overlap', 'paused', 'deferred')
     and not (s.due_at < clock_timestamp() - interval '3 minutes') as is_meant,
-    s.next_run_at is null and (s.end_at <= clock_timestamp() or s.cron_expr is null or z.name is not null)
+    s.next_run_at is null and (s.end_at <= clock_timestamp() or s.cron_expr is null or z.is_known)
     as is_finished
   from lenses.workflow_schedules as s
   left join lenses.workflows as w on w.id = s.workflow_id
-  left join zones as z on z.name = s.timezone
+  inner join zones as z on z.name = s.timezone
   where p_lenser_id is null or s.lenser_id = p_lenser_id
 ),
 
@@ -161,8 +166,7 @@ findings as (
   union all
 
   select 6, p.id, p.label, 'bad', p.detail, format('lf-sql schedule recompute %s', p.id)
-  from lenses.fn_misplaced_schedules(p_lenser_id) as p
-  where p.resource = 'schedule'
+  from lenses.fn_misplaced_slots(p_lenser_id) as p
 
   union all
 
