@@ -1,9 +1,10 @@
 -- owner: lf_sql_engine
--- Active schedules whose next slot stands where no tick, save or edit of the rule would put it: missing though
--- slots are left (DEAD), no slot of the rule (ZONE_CHANGED, NOT_A_SLOT), or beyond the first slot from now on
--- that is not used up (PARKED). What somebody wrote so on purpose is kept by the dispatcher, and named here all the
--- same. One search an expression, more only for those found. p_lenser_id narrows it to one tenant. CASE keeps the
--- planner from asking in zones that are gone.
+-- Active schedules whose next slot stands where no tick, save or edit of the rule would put it:
+-- missing though slots are left (DEAD), no slot of the rule (ZONE_CHANGED, NOT_A_SLOT), or beyond
+-- the first slot from now on that is not used up (PARKED). What somebody wrote so on purpose is
+-- kept by the dispatcher, and named here all the same. One search an expression, more only for
+-- those found. p_lenser_id narrows it to one tenant. CASE keeps the planner from asking in zones
+-- that are gone.
 create or replace function lenses.fn_misplaced_slots(p_lenser_id uuid)
 returns table (id uuid, label text, detail text)
 language sql
