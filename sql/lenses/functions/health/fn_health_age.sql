@@ -17,5 +17,5 @@ begin
     when v_seconds < 172800 then v_seconds / 3600 || ' h'
     else v_seconds / 86400 || ' days'
   end;
-end
+end;
 $$;

@@ -14,5 +14,5 @@ begin
     return lenses.fn_health_age(p_until - p_from);
   end if;
   return 'forever';
-end
+end;
 $$;

@@ -11,5 +11,5 @@ begin
   return coalesce(
     nullif(btrim(p_name), ''), nullif(btrim(p_description), ''), nullif(btrim(p_title), ''),
     'schedule without a name');
-end
+end;
 $$;
