@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 FILE = Path("installer/pictures/console.png")
-SIZE = {"width": 1280, "height": 640}
+SIZE = {"width": 1240, "height": 690}
 
 
 def take(address: str, path: Path) -> None:
