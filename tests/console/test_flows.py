@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -273,6 +275,11 @@ def test_the_timeline_says_why_and_the_load_leads_to_it(scene: Scene) -> None:
     page.locator(".heat td a").last.click()
     expect(page.locator(".tabs [aria-current]")).to_have_text("hour")
     expect(row_of(window, "probe").locator("a.ahead")).to_have_count(4)
+
+    make_schedule(console.db, console.owner, "Busy", cron_expr="* * * * *", name="busy")
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    window.open(f"/timeline?q=busy&at={tomorrow:%Y-%m-%dT%H:%M}Z")
+    expect(row_of(window, "busy").locator("a.ahead")).to_have_count(96)
     assert window.troubles == []
 
 

@@ -14,13 +14,12 @@ import click
 
 from lf_sql import db, embedded
 from lf_sql.cli.progress import progress
+from lf_sql.cli.schedule.health import show as show_health
 from lf_sql.cli.terminal.table import of_names, show
 from lf_sql.demo import plans, scene, work
 from lf_sql.errors import LfSqlError
-from lf_sql.plain import plain
 
 WIDTH = 80
-COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 
 
 @click.command(epilog="\b\nExamples:\n  lf-sql demo\n  lf-sql demo --keep")
@@ -156,9 +155,7 @@ def tell_real_minute(stage: scene.Scene, driver: str) -> None:
 def tell_health(stage: scene.Scene) -> None:
     title("Health, as `lf-sql schedule health` says it")
     for line in stage.health():
-        head, colour = plain(line["head"]), COLOURS[line["state"]]
-        text = click.wrap_text(f"{head}  {plain(line['detail'])}", WIDTH, subsequent_indent="    ")
-        say(click.style(head, fg=colour) + text.removeprefix(head))
+        show_health(line, WIDTH)
 
 
 def stay_up(dsn: str, stage: scene.Scene) -> None:

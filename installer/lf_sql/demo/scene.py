@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from lf_sql import apply, bundle, jobs
+from lf_sql import apply, bundle, health, jobs
 from lf_sql.db import Connection
 from lf_sql.demo.plans import BACKUP, FREE, PLANS, Plan, day_before, ticks
 from lf_sql.embedded import Build
@@ -196,11 +196,9 @@ class Scene:
         self._wait(f"select exists ({REAL}) as v", "no run in a minute", name)
         return self._row(REAL, name)
 
-    def health(self) -> list[Row]:
+    def health(self) -> list[health.Line]:
         """As the operator sees it: `lf-sql schedule health`."""
-        from lf_sql import health
-
-        return [line.as_row() | {"head": line.head} for line in health.everything(self.conn)]
+        return health.everything(self.conn)
 
     def make(self, plan: Plan, calendar_id: UUID | None) -> None:
         """A workflow and its schedule, as the tenant."""
