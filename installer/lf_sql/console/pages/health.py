@@ -35,6 +35,12 @@ BUTTONS = {
     "recompute": ("Compute its next run anew", "recompute"),
     "backfill": ("Run what was dropped", "backfill"),
 }
+# Advice that is a page of the console: what the command is, what the link says, where it leads.
+LINKS = (
+    (re.compile(r"^lf-sql schedule preview (\S+)"), "What its next slots come to", "/schedules/"),
+    (re.compile(r"^lf-sql schedule condition test (\S+)"), "Try its condition", "/builder/"),
+    (re.compile(r"^lf-sql runs list --schedule (\S+)"), "Its runs", "/runs?schedule="),
+)
 
 
 def _with_button(line: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +51,15 @@ def _with_button(line: dict[str, Any]) -> dict[str, Any]:
         button = {"text": text, "url": f"/schedules/{line['schedule_id']}/{action}"}
         if found[2]:
             button["values"] = {"since": found[2]}
-    return {**line, "button": button}
+    link = next(
+        (
+            {"text": text, "url": url + fits[1]}
+            for pattern, text, url in LINKS
+            if (fits := pattern.match(line["advice"] or ""))
+        ),
+        None,
+    )
+    return {**line, "button": button, "link": link}
 
 
 def health(request: Request, conn: Connection) -> Response:

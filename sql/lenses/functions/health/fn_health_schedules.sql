@@ -81,9 +81,13 @@ findings as (
 
   select
     2, m.id, 'MISSED', 'bad',
-    format('its newest slots were dropped as late: %s of them, %s to %s',
-      coalesce(l.payload #>> '{detail,count}', '1'),
-      to_char(l.first_at, 'YYYY-MM-DD HH24:MI UTC'), to_char(l.last_at, 'YYYY-MM-DD HH24:MI UTC')),
+    case
+      when l.first_at = l.last_at then format('its newest slot, %s, was dropped as late',
+        to_char(l.last_at, 'YYYY-MM-DD HH24:MI UTC'))
+      else format('its newest slots were dropped as late: %s of them, %s to %s',
+        l.payload #>> '{detail,count}', to_char(l.first_at, 'YYYY-MM-DD HH24:MI UTC'),
+        to_char(l.last_at, 'YYYY-MM-DD HH24:MI UTC'))
+    end,
     format('lf-sql schedule backfill %s --since %s # runs them; queue_policy.onMissed decides '
       'about the next time', m.id,
       to_char(greatest(l.first_at, now() - interval '29 days 23 hours'),
