@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 ))) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension schema clean system-demo system-test
+.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension schema picture clean system-demo system-test
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -60,6 +60,9 @@ extension: $(VENV)/.test ## dist/extension: lf_sql.control and its script, for s
 
 schema: $(VENV)/.test ## sql/schema.sql, the tables as a fresh install has them
 	@$(BIN)/python -m tests.support.schema
+
+picture: $(VENV)/.test ## installer/pictures/console.png, from the demonstration's data
+	@$(BIN)/python -m tests.support.picture
 
 clean: ## everything that make made
 	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache
