@@ -241,11 +241,11 @@ to service_role;
 -- Runs: service_role executes them, the owner decides, cancels and starts; only he decides.
 
 grant execute on function
-  lenses.fn_claim_workflow_runs(text, integer, interval),
+  lenses.fn_claim_workflow_runs(text, integer, interval, uuid[]),
   lenses.fn_heartbeat_workflow_run(uuid, text, interval, integer),
   lenses.fn_append_run_event(uuid, text, text, jsonb, integer),
   lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer),
-  lenses.fn_fail_workflow_run(uuid, text, text, text, numeric, integer),
+  lenses.fn_fail_workflow_run(uuid, text, text, text, numeric, integer, interval, boolean),
   lenses.fn_heartbeat_workflow_runs(text, uuid[], interval),
   lenses.fn_complete_workflow_runs(text, jsonb),
   lenses.fn_book_run_credits(uuid, text, integer, numeric),
@@ -253,11 +253,11 @@ grant execute on function
   lenses.fn_cancel_workflow_runs(uuid[]),
   lenses.fn_retry_workflow_run(uuid),
   lenses.fn_reap_workflow_runs(),
-  public.fn_claim_workflow_runs(text, integer, interval),
+  public.fn_claim_workflow_runs(text, integer, interval, uuid[]),
   public.fn_heartbeat_workflow_run(uuid, text, interval, integer),
   public.fn_append_run_event(uuid, text, text, jsonb, integer),
   public.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer),
-  public.fn_fail_workflow_run(uuid, text, text, text, numeric, integer),
+  public.fn_fail_workflow_run(uuid, text, text, text, numeric, integer, interval, boolean),
   public.fn_heartbeat_workflow_runs(text, uuid[], interval),
   public.fn_complete_workflow_runs(text, jsonb),
   public.fn_book_run_credits(uuid, text, integer, numeric),

@@ -184,6 +184,17 @@ def test_retry_after_is_kept(place: Place) -> None:
         assert place.row(odd).status == "failed"
 
 
+def test_what_another_attempt_would_get_again_is_tried_once(place: Place) -> None:
+    """Unless the policy names the cause."""
+    behaviours = {"/gone": always("410 Gone"), "/list": always("200 OK", "[]")}
+    with Server(behaviours) as server:
+        for path in behaviours:
+            place.start(path, maxRetries=2)
+            place.start(path, maxRetries=2, retryOn=["contract_violated"])
+        place.all(deliverer(server, *behaviours))
+        assert {len(server.requests(path)) for path in behaviours} == {1 + 3}
+
+
 def test_credits_of_an_answer_are_booked(place: Place) -> None:
     spends = always("200 OK", '{"spent_credits": 1.5}')
     fails = always("500 Oh", '{"spent_credits": 0.25}')

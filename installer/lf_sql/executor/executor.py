@@ -39,9 +39,9 @@ class Executor:
     runs of one that has died; it is extended thrice in that time, and a handler learns as often
     that its run was cancelled. `poll`: seconds after which it looks for runs though no
     notification came. `grace`: seconds that runs have to end once it is to stop; None: all the
-    time they want. `once`: end when nothing is left to claim. A run without a handler fails with
-    the cause `no_handler`; with `gives_back` it is put off for half a minute instead, for another
-    executor to claim. `on_end` gets what became of each attempt, in the threads that tell it.
+    time they want. `once`: end when nothing is left to claim. Runs of workflows without a handler
+    are left alone, for another executor. `on_end` gets what became of each attempt, in the threads
+    that tell it.
     """
 
     def __init__(
@@ -53,7 +53,6 @@ class Executor:
         poll: float = 5.0,
         grace: float | None = None,
         once: bool = False,
-        gives_back: bool = False,
         application: str = "lf-sql executor",
         on_end: Callable[[Outcome], None] | None = None,
     ) -> None:
@@ -64,7 +63,7 @@ class Executor:
         if poll <= 0:
             raise ValueError(f"poll must be more than 0 seconds, not {poll}")
         self.dsn = dsn
-        self.options = Options(concurrency, lease, poll, once, gives_back, application)
+        self.options = Options(concurrency, lease, poll, once, application)
         self.handlers = Handlers()
         self._grace = grace
         self.on_end = on_end or _ignore
