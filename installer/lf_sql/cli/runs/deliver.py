@@ -12,11 +12,11 @@ from lf_sql import webhook
 from lf_sql.cli.context import options
 from lf_sql.cli.params import Duration
 from lf_sql.cli.runs.carry_out import carry_out
+from lf_sql.environment import WEBHOOK_SECRET
 from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor
 from lf_sql.executor.handlers import Handler
 
-SECRET = "LF_SQL_WEBHOOK_SECRET"
 EPILOG = """\b
 Each run is posted as JSON (id, attempt, worker_id, context_inputs and definition among its
 keys), signed as Standard Webhooks are, with the secret whsec_... of LF_SQL_WEBHOOK_SECRET;
@@ -59,19 +59,19 @@ def _routes(routes: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _keys(unsigned: bool) -> list[bytes]:
-    secret = os.environ.get(SECRET, "")
+    secret = os.environ.get(WEBHOOK_SECRET, "")
     if unsigned:
         return []
     if not secret.strip():
         raise LfSqlError(
-            f"{SECRET} is not set: nobody could tell that a request is ours",
-            f'export {SECRET}="whsec_$(openssl rand -base64 32)", or --unsigned',
+            f"{WEBHOOK_SECRET} is not set: nobody could tell that a request is ours",
+            f'export {WEBHOOK_SECRET}="whsec_$(openssl rand -base64 32)", or --unsigned',
         )
     try:
         return webhook.keys_of(secret)
     except ValueError as error:
         hint = 'make one: "whsec_$(openssl rand -base64 32)"'
-        raise LfSqlError(f"{SECRET}: {error}", hint) from None
+        raise LfSqlError(f"{WEBHOOK_SECRET}: {error}", hint) from None
 
 
 @click.command("deliver", epilog=EPILOG)
