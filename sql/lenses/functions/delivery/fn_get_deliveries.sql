@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- For operators (service_role): what there is, without anything that is secret: of headers the names.
+-- For operators (service_role): what there is, without anything that is secret: of headers the
+-- names.
 create or replace function lenses.fn_get_deliveries()
 returns table (
   name text, url text, sends text[], workflow_id uuid, workflow_title text, is_active boolean,
@@ -31,4 +32,8 @@ left join lenses.workflows as w on w.id = d.workflow_id
 order by d.name
 $$;
 
-comment on function lenses.fn_get_deliveries() is 'Every delivery and how it goes, by name: what lenses.fn_set_delivery was given, of headers their names alone; has_secret: whether secret_name is there and can sign (NULL: nothing is signed); in_flight requests without an answer, waiting events and dead letters; delivered, failed and dropped since ever; the last error; problem: why nothing can be posted.';
+comment on function lenses.fn_get_deliveries() is
+  'Every delivery and how it goes, by name: what lenses.fn_set_delivery was given, of headers '
+  'their names alone; has_secret: whether secret_name is there and can sign (NULL: nothing is '
+  'signed); in_flight requests without an answer, waiting events and dead letters; delivered, '
+  'failed and dropped since ever; the last error; problem: why nothing can be posted.';

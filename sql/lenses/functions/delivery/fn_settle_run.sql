@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- What an answer means for the run and attempt that it is about; nothing where that attempt is over.
--- The rules are those of lf-sql runs deliver: 200 with a JSON object completes the run; 202 leaves it
--- to the endpoint until the lease ends; 408, 425, 429, 5xx and no answer fail the attempt, with no
--- other before Retry-After; whatever else fails the run as contract_violated, without another unless
--- retryOn names that cause. A number spent_credits in a JSON object is booked, whatever has become of
--- the attempt meanwhile, and ends a run that passes its limit. Returns what went wrong, if it did.
+-- What an answer means for the run and attempt that it is about. The rules are those of lf-sql runs
+-- deliver: 200 with a JSON object completes the run; 202 leaves it to the endpoint until the lease
+-- ends; 408, 425, 429, 5xx and no answer fail the attempt, with no other before Retry-After;
+-- whatever else fails the run as contract_violated, without another attempt unless retryOn names
+-- that cause. A number spent_credits in a JSON object is booked, whatever has become of the attempt
+-- meanwhile, and ends a run that passes its limit. Returns what went wrong, if it did.
 create or replace function lenses.fn_settle_run(
   p_request lenses.delivery_requests,
   p_status integer,
@@ -53,7 +53,8 @@ begin
     v_error := null;
   elsif v_total > v_limit then
     v_cause := 'budget_exceeded';
-    v_error := format('spent %s credits, the limit is %s', trim_scale(v_total), trim_scale(v_limit));
+    v_error := format('spent %s credits, the limit is %s', trim_scale(v_total),
+      trim_scale(v_limit));
   elsif p_status = 200 and c_result is not null then
     v_is_ours := lenses.fn_complete_workflow_run(
       p_request.run_id, c_worker_id, c_result, v_spent, p_request.attempt);
@@ -71,5 +72,5 @@ begin
       p_request.run_id, c_worker_id, p_request.attempt, v_spent);
   end if;
   return v_error;
-end
+end;
 $$;

@@ -23,11 +23,17 @@ declare
 begin
   select d.* into v_delivery from lenses.deliveries as d where d.name = p_name;
   if not found then
-    raise exception 'there is no delivery %', coalesce('"' || left(p_name, 100) || '"', 'NULL')
-      using errcode = '22023', hint = 'lenses.fn_get_deliveries() lists them.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'there is no delivery %s', coalesce('"' || left(p_name, 100) || '"', 'NULL')
+      ),
+      hint = 'lenses.fn_get_deliveries() lists them.';
   elsif not v_delivery.is_active then
-    raise exception 'delivery "%" is not active', p_name
-      using errcode = '22023', hint = 'Set is_active to true.';
+    raise exception using
+      errcode = '22023',
+      message = format('delivery "%s" is not active', p_name),
+      hint = 'Set is_active to true.';
   end if;
 
   if p_test_id is null then
@@ -59,7 +65,13 @@ begin
   end if;
   return jsonb_strip_nulls(
     jsonb_build_object('id', v_id, 'status', 'waiting', 'problem', v_delivery.problem));
-end
+end;
 $$;
 
-comment on function lenses.fn_test_delivery(text, bigint, boolean) is 'Sends an event of type delivery.test, which tells of nothing, to a delivery, whatever it sends otherwise: {"id", "status": "waiting", "problem"}, problem where nothing can be posted. Called again with that id as p_test_id it says what became of it: "delivered" (answered with 2xx, or acknowledged), "failed" with "error", or still "waiting"; with p_gives_up what waits is taken back and has failed. It goes with the tick, or at once by lenses.fn_deliver(). 22023: no such delivery, or it is not active.';
+comment on function lenses.fn_test_delivery(text, bigint, boolean) is
+  'Sends an event of type delivery.test, which tells of nothing, to a delivery, whatever it sends '
+  'otherwise: {"id", "status": "waiting", "problem"}, problem where nothing can be posted. Called '
+  'again with that id as p_test_id it says what became of it: "delivered" (answered with 2xx, or '
+  'acknowledged), "failed" with "error", or still "waiting"; with p_gives_up what waits is taken '
+  'back and has failed. It goes with the tick, or at once by lenses.fn_deliver(). 22023: no such '
+  'delivery, or it is not active.';

@@ -15,4 +15,5 @@ as $$
 select * from lenses.fn_get_deliveries()
 $$;
 
-comment on function public.fn_get_deliveries() is 'As lenses.fn_get_deliveries.';
+comment on function public.fn_get_deliveries() is
+  'As lenses.fn_get_deliveries.';

@@ -13,4 +13,5 @@ as $$
 select lenses.fn_test_delivery(p_name, p_test_id, p_gives_up)
 $$;
 
-comment on function public.fn_test_delivery(text, bigint, boolean) is 'As lenses.fn_test_delivery.';
+comment on function public.fn_test_delivery(text, bigint, boolean) is
+  'As lenses.fn_test_delivery.';

@@ -19,4 +19,7 @@ select lenses.fn_fail_workflow_run(
   p_run_id, p_worker_id, p_cause, p_error, p_spent_credits, p_attempt, p_retry_after, p_final)
 $$;
 
-comment on function public.fn_fail_workflow_run(uuid, text, text, text, numeric, integer, interval, boolean) is 'As lenses.fn_fail_workflow_run.';
+comment on function public.fn_fail_workflow_run(
+  uuid, text, text, text, numeric, integer, interval, boolean
+) is
+  'As lenses.fn_fail_workflow_run.';

@@ -7,13 +7,14 @@
 -- snapshot is a serialization failure), then its running runs are counted; hence no two claims pass
 -- the limit together, and its runs start in order: behind one that somebody holds, none. A row at a
 -- time by a cursor, since each lock decides about the next, and the queue is read no further than
--- the claim goes; what decides is asked again as the row is locked or, of limits, once all are. Where
--- workflows are named (p_workflow_ids), each has queues of its own, read as deep as
+-- the claim goes; what decides is asked again as the row is locked or, of limits, once all are.
+-- Where workflows are named (p_workflow_ids), each has queues of its own, read as deep as
 -- lenses.fn_queue_depths says: once for what is asked and a few more, then for a thousand more. The
 -- planner's switches: statistics of a queue are always wrong, its index always right.
 create or replace function lenses.fn_pick_runs(p_limit integer, p_workflow_ids uuid[] default null)
 returns uuid[]
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -173,7 +174,8 @@ begin
     close c_due;
     exit when cardinality(v_picked) >= p_limit or v_blocked < c_tries;
 
-    -- Many of the first are held up, by their schedules' limits as a rule: leave out all that are full.
+    -- Many of the first are held up, by their schedules' limits as a rule: leave out all that are
+    -- full.
     v_full := array(
       select k.id from unnest(v_known, v_left) as k (id, free) where k.free <= 0
       union
@@ -193,5 +195,5 @@ begin
     left join lenses.workflow_schedules as s on s.id = r.schedule_id
     where s.max_in_flight is null or r.schedule_id = any (v_known)
     order by p.place);
-end
+end;
 $$;
