@@ -98,6 +98,7 @@ def test_an_answer_that_another_try_would_get_again_is_tried_where_the_policy_na
 @pytest.mark.parametrize(
     ("header", "pause"),
     [({"Retry-After": "90"}, 90), ({"retry-after": "120"}, 120), ({"Retry-After": "9999999"}, 86400),
+     ({"Retry-After": "9" * 30}, 86400), ({"Retry-After": "-5"}, None),
      ({"Retry-After": "soon"}, None), ({}, None)],
 )  # fmt: skip
 def test_retry_after_is_kept(header: dict[str, str], pause: int | None, post: Post) -> None:

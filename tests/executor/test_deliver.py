@@ -109,7 +109,7 @@ def test_every_answer_has_its_meaning(place: Place, server: Server) -> None:
     runs = {path: place.start(path)[0] for path in ANSWERS}
     executor = deliverer(server, *ending)
     for path in endless:
-        handler = Handler.of(Endpoint(server.url + path, webhook.keys_of(SECRET), 0.5), 1)
+        handler = Handler.of(Endpoint(server.url + path, webhook.keys_of(SECRET), 2.0), 1)
         executor.handlers.add(handler, path)
     place.all(executor)
     for path, (_, status, cause, said) in ANSWERS.items():

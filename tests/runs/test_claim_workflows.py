@@ -114,14 +114,14 @@ def test_it_reads_no_more_however_many_others_wait(
         before = read(scenario)
         assert len(claimed(scenario, [workflow], 1)) == 1
         seen.append(read(scenario) - before)
-        fill(scenario, other, 2000, available_at=available_at)
+        fill(scenario, other, 300, available_at=available_at)
     assert seen[1] <= seen[0] + 5
 
 
 def test_of_many_long_queues_it_reads_what_it_takes(scenario: RunScenario) -> None:
     workflows = [scenario.make_workflow() for _ in range(20)]
     for workflow in workflows:
-        fill(scenario, workflow, 200)
+        fill(scenario, workflow, 60)
     before = read(scenario)
     assert len(claimed(scenario, workflows, 40)) == 40
     assert read(scenario) - before < 20 * 40

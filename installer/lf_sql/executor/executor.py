@@ -19,6 +19,8 @@ from lf_sql.executor.machine import Machine, Options
 
 F = TypeVar("F", bound=Function)
 
+LAST_WORDS = 2.0  # seconds for tasks that are cancelled as the process ends
+
 log = logging.getLogger("lf_sql.executor")
 
 
@@ -106,8 +108,12 @@ class Executor:
         LfSqlError: the database cannot be used so.
         """
         refuse_a_second_loop("await executor.serve()")
-        with suppress(asyncio.CancelledError):
-            asyncio.run(self.serve(signals=True))
+        loop = asyncio.new_event_loop()
+        try:
+            with suppress(asyncio.CancelledError):
+                loop.run_until_complete(self.serve(signals=True))
+        finally:
+            _close(loop)
 
     async def serve(self, *, signals: bool = False) -> None:
         """The same within a loop that is there already, and without signals unless asked for.
@@ -189,6 +195,17 @@ class Executor:
             threading.Thread(target=machine.abandon, daemon=True).start()  # it waits for locks
         elif count > 2:
             machine.leave()
+
+
+def _close(loop: asyncio.AbstractEventLoop) -> None:
+    """As asyncio.run does, without waiting for a task that swallows its cancellation."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=LAST_WORDS))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
 
 
 def _ignore(_: Outcome) -> None:

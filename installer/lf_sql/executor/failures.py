@@ -84,7 +84,15 @@ class Verdict:
 
 
 def verdict_of(error: BaseException, spent: Decimal) -> Verdict:
-    """What an exception of a handler means for its run."""
+    """What an exception of a handler means for its run, whatever is wrong with the exception."""
+    try:
+        return _verdict_of(error, spent)
+    except Exception as trouble:
+        name = type(error).__name__[:CAUSE_MOST]
+        return Verdict(name, f"{name}, which cannot be told: {type(trouble).__name__}", spent)
+
+
+def _verdict_of(error: BaseException, spent: Decimal) -> Verdict:
     said = str(error)
     if isinstance(error, RunFailed):
         cause = plain(error.cause).strip()[:CAUSE_MOST] or RunFailed.cause

@@ -14,6 +14,7 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
 set jit = off
 as $$
 declare
@@ -34,12 +35,12 @@ begin
         select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
         from lenses.workflow_runs as r
         left join lenses.workflow_schedules as s on s.id = r.schedule_id
-        where p_workflow_id is not null and r.workflow_id = p_workflow_id
+        where r.workflow_id between p_workflow_id and p_workflow_id
           and r.status = 'pending' and r.available_at is null
           and (s.max_in_flight is null or s.max_in_flight > (
             select count(*) from lenses.workflow_runs as x
             where x.schedule_id = s.id and x.status = 'running'))
-        order by r.priority desc, r.created_at, r.scheduled_for, r.id
+        order by r.workflow_id, r.priority desc, r.created_at, r.scheduled_for, r.id
         limit 1000
       )
       union all
@@ -47,12 +48,12 @@ begin
         select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
         from lenses.workflow_runs as r
         left join lenses.workflow_schedules as s on s.id = r.schedule_id
-        where p_workflow_id is not null and r.workflow_id = p_workflow_id
+        where r.workflow_id between p_workflow_id and p_workflow_id
           and r.status = 'pending' and r.available_at <= p_now
           and (s.max_in_flight is null or s.max_in_flight > (
             select count(*) from lenses.workflow_runs as x
             where x.schedule_id = s.id and x.status = 'running'))
-        order by r.available_at
+        order by r.workflow_id, r.available_at
         limit 1000
       )
       union all

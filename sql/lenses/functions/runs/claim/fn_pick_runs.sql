@@ -9,8 +9,9 @@
 -- time by a cursor, since each lock decides about the next, and the queue is read no further than
 -- the claim goes; what decides is asked again as the row is locked or, of limits, once all are.
 -- Where workflows are named (p_workflow_ids), each has queues of its own, read as deep as
--- lenses.fn_queue_depths says: once for what is asked and a few more, then for a thousand more. The
--- planner's switches: statistics of a queue are always wrong, its index always right.
+-- lenses.fn_queue_depths says: once for what is asked and a few more, then for a thousand more;
+-- "between" and the order leave it no index but theirs. The planner's switches: statistics of a
+-- queue are always wrong, its index always right.
 create or replace function lenses.fn_pick_runs(p_limit integer, p_workflow_ids uuid[] default null)
 returns uuid[]
 language plpgsql
@@ -82,13 +83,14 @@ begin
         cross join lateral (
           select q.*
           from lenses.workflow_runs as q
-          where q.workflow_id = w.id and q.status = 'pending' and q.available_at is null
+          where q.workflow_id between w.id and w.id
+            and q.status = 'pending' and q.available_at is null
             and (not q.needs_approval or exists (
               select from agents.team_runs as t
               where t.workflow_run_id = q.id and t.approval_status = 'approved'))
             and (q.schedule_id is null
               or q.schedule_id not in (select f.id from unnest(v_full) as f (id)))
-          order by q.priority desc, q.created_at, q.scheduled_for, q.id
+          order by q.workflow_id, q.priority desc, q.created_at, q.scheduled_for, q.id
           limit w.depth
         ) as r
         left join lenses.workflow_schedules as s on s.id = r.schedule_id
@@ -99,8 +101,9 @@ begin
         cross join lateral (
           select q.*
           from lenses.workflow_runs as q
-          where q.workflow_id = w.id and q.status = 'pending' and q.available_at <= now()
-          order by q.available_at
+          where q.workflow_id between w.id and w.id
+            and q.status = 'pending' and q.available_at <= now()
+          order by q.workflow_id, q.available_at
           limit 1000
         ) as r
         left join lenses.workflow_schedules as s on s.id = r.schedule_id

@@ -16,6 +16,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_sort = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
@@ -37,13 +38,14 @@ begin
           cross join lateral (
             select q.priority, q.created_at, q.scheduled_for, q.id
             from lenses.workflow_runs as q
-            where q.workflow_id = w.id and q.status = 'pending' and q.available_at is null
+            where q.workflow_id between w.id and w.id
+              and q.status = 'pending' and q.available_at is null
               and (not q.needs_approval or exists (
                 select from agents.team_runs as t
                 where t.workflow_run_id = q.id and t.approval_status = 'approved'))
               and (q.schedule_id is null
                 or q.schedule_id not in (select f.id from unnest(p_full) as f (id)))
-            order by q.priority desc, q.created_at, q.scheduled_for, q.id
+            order by q.workflow_id, q.priority desc, q.created_at, q.scheduled_for, q.id
             limit w.depth
           ) as r
           order by r.priority desc, r.created_at, r.scheduled_for, r.id
