@@ -3,7 +3,7 @@ const { run } = require("graphile-worker");
 
 let isFirst = true;
 const nothing = async () => {
-  if (isFirst) console.log(Date.now());
+  if (isFirst) console.log(`first ${Date.now()}`);
   isFirst = false;
 };
 run({
