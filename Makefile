@@ -43,7 +43,7 @@ format: $(VENV)/.test ## ruff's fixes and format
 pgtap: $(VENV)/.test ## the pgTAP files alone, with pg_prove
 	@$(BIN)/python -m tests.support.prove
 
-bench: $(VENV)/.test ## the figures, side by side with their references
+bench: $(VENV)/.test $(VENV)/.bench ## the figures, side by side with their references
 	@$(BIN)/python -m tests.bench
 
 proof: $(VENV)/.test ## the long tests: crashes, concurrency, real minutes
@@ -80,6 +80,12 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.venv
 $(VENV)/.test: pyproject.toml $(VENV)/.venv
 	@bash tests/support/system-packages.sh server test
 	@bash tests/support/pip-install.sh $(BIN) dev
+	@touch $@
+
+$(VENV)/.bench: tests/bench/package.json tests/bench/requirements.txt $(VENV)/.test
+	@bash tests/support/npm-install.sh $(VENV)/bench $<
+	@$(BIN)/python -m venv $(VENV)/bench/python
+	@$(VENV)/bench/python/bin/pip install -qq --disable-pip-version-check -r tests/bench/requirements.txt
 	@touch $@
 
 $(VENV)/.npm: tests/surface/package.json $(VENV)/.test
