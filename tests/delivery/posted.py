@@ -8,9 +8,7 @@ from uuid import UUID
 
 from tests.delivery.conftest import Post
 
-RETRY = {"maxRetries": 1, "retryOn": ["timeout", "provider_error", "rate_limit"]}
-
-
+RETRY = {"maxRetries": 1}
 LEASE = timedelta(minutes=5)
 
 

@@ -16,17 +16,6 @@ from tests.support.database import Database
 from tests.support.scenario import MONDAY
 from tests.support.work import due_in
 
-RETRY = {"maxRetries": 1}
-LEASE = timedelta(minutes=5)
-
-
-def posted(post: Post, **columns: Any) -> UUID:
-    """A run whose request the sender has."""
-    run = post.run(policies=post.policies(retry=RETRY), **columns)
-    post.beat()
-    assert post.row(run).status == "running"
-    return run
-
 
 def test_the_body_is_what_a_claim_gives(post: Post) -> None:
     post.delivered_to(headers={"Authorization": "Bearer x"}, timeout_ms=1234)
