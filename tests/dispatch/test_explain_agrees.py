@@ -54,6 +54,7 @@ def any_schedule(scenario: Scenario, rng: random.Random, number: int) -> UUID:
         columns["pre_dispatch_condition"] = FALSE
     columns["start_at"] = MONDAY + rng.choice([0, 0, 3]) * DAY
     if rng.random() < 0.2:
+        columns["on_holiday"] = "skip"  # intervals do not move
         return scenario.make_schedule(None, interval_ms=5 * 3_600_000, **columns)
     return scenario.make_schedule(rng.choice(CRONS), **columns)
 
@@ -181,7 +182,7 @@ def test_each_minute_is_explained_as_it_was_recorded(scenario: Scenario, seed: i
         for n, entry in enumerate(dropped):
             if row.on_holiday == "skip" or row.calendar_id is None:
                 assert in_drops[n] == entry.slot_count, f"{row.cron_expr} {entry}"
-    assert told["fired"] > 20 and told["no_slot"] > 5
+    assert told["fired"] > 0 and told["no_slot"] > 5 and told.total() > 50
 
 
 @pytest.fixture(autouse=True)
