@@ -21,11 +21,12 @@ demo: $(VENV)/.demo ## a server of its own, schedules that fire, gone again in t
 test: $(VENV)/.test $(VENV)/.npm lint ## every test: lint, then pytest with the pgTAP files
 	@$(PYTEST) $(PARALLEL)
 
-lint: $(VENV)/.test ## ruff, mypy, sqlfluff, squawk, pgspot, hadolint, shellcheck
+lint: $(VENV)/.test ## ruff, mypy, sqlfluff, the SQL style, squawk, pgspot, hadolint, shellcheck
 	@$(BIN)/ruff check installer tests
 	@$(BIN)/ruff format --check --quiet installer tests
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/sqlfluff lint --disable-progress-bar --processes -1 --nocolor --quiet sql
+	@$(BIN)/python -m tests.support.style
 	@out=$$($(BIN)/squawk --config .squawk.toml sql/migrations/*.sql 2>&1) || { echo "$$out"; exit 1; }
 	@$(BIN)/python -m tests.support.spot
 	@$(BIN)/hadolint docker/Dockerfile

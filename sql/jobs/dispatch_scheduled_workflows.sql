@@ -1,9 +1,9 @@
 -- job: dispatch-scheduled-workflows
 -- schedule: * * * * *
 -- requires: lenses.sp_dispatch_tick
--- The heartbeat: one tick a minute. Zones, daylight saving, catch-up and everything else is the tick's own affair.
--- The job outlives what it calls, and may run as a superuser: whose that is, is asked first. In one statement, since a
--- procedure that commits shares its command with no other.
+-- The heartbeat: one tick a minute. Zones, daylight saving, catch-up and everything else is the
+-- tick's own affair. The job outlives what it calls, and may run as a superuser: whose that is, is
+-- asked first. In one statement, since a procedure that commits shares its command with no other.
 
 do $lf_sql$
 begin
@@ -18,10 +18,12 @@ begin
       where n.nspname = 'lenses'
     ), false
   ) then
-    raise exception 'lenses.sp_dispatch_tick() is not here, or is somebody else''s: nothing is called'
-      using errcode = '42501',
-      hint = 'If lf-sql is gone, take its jobs away: select cron.unschedule(jobid) from cron.job where jobname = ...';
+    raise exception using
+      errcode = '42501',
+      message = 'lenses.sp_dispatch_tick() is not here, or is somebody else''s: nothing is called',
+      hint = 'If lf-sql is gone, take its jobs away: '
+        'select cron.unschedule(jobid) from cron.job where jobname = ...';
   end if;
   call lenses.sp_dispatch_tick();
-end
+end;
 $lf_sql$;

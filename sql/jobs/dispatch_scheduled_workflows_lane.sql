@@ -2,7 +2,8 @@
 -- schedule: * * * * *
 -- requires: lenses.sp_dispatch_tick
 -- lanes: 2-16
--- The same once more for each further lane (dispatch_settings.dispatch_lanes). '@lane@' is its number.
+-- The same once more for each further lane (dispatch_settings.dispatch_lanes). '@lane@' is its
+-- number.
 
 do $lf_sql$
 begin
@@ -17,10 +18,12 @@ begin
       where n.nspname = 'lenses'
     ), false
   ) then
-    raise exception 'lenses.sp_dispatch_tick() is not here, or is somebody else''s: nothing is called'
-      using errcode = '42501',
-      hint = 'If lf-sql is gone, take its jobs away: select cron.unschedule(jobid) from cron.job where jobname = ...';
+    raise exception using
+      errcode = '42501',
+      message = 'lenses.sp_dispatch_tick() is not here, or is somebody else''s: nothing is called',
+      hint = 'If lf-sql is gone, take its jobs away: '
+        'select cron.unschedule(jobid) from cron.job where jobname = ...';
   end if;
   call lenses.sp_dispatch_tick('@lane@');
-end
+end;
 $lf_sql$;

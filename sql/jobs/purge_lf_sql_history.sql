@@ -1,8 +1,8 @@
 -- job: purge-lf-sql-history
 -- schedule: 17 3 * * *
 -- requires: lenses.sp_purge_history
--- Once a night: history past its retention, in small committed batches.
--- The job outlives what it calls, and may run as a superuser: whose that is, is asked first. In one statement, since a
+-- Once a night: history past its retention, in small committed batches. The job outlives what it
+-- calls, and may run as a superuser: whose that is, is asked first. In one statement, since a
 -- procedure that commits shares its command with no other.
 
 do $lf_sql$
@@ -18,10 +18,12 @@ begin
       where n.nspname = 'lenses'
     ), false
   ) then
-    raise exception 'lenses.sp_purge_history() is not here, or is somebody else''s: nothing is called'
-      using errcode = '42501',
-      hint = 'If lf-sql is gone, take its jobs away: select cron.unschedule(jobid) from cron.job where jobname = ...';
+    raise exception using
+      errcode = '42501',
+      message = 'lenses.sp_purge_history() is not here, or is somebody else''s: nothing is called',
+      hint = 'If lf-sql is gone, take its jobs away: '
+        'select cron.unschedule(jobid) from cron.job where jobname = ...';
   end if;
   call lenses.sp_purge_history();
-end
+end;
 $lf_sql$;

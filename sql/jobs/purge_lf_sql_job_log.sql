@@ -2,9 +2,9 @@
 -- schedule: 37 3 * * *
 -- requires: lenses.sp_purge_history
 -- place: here
--- Once a night: what pg_cron wrote about our own jobs, which it never removes itself. A run that could not even connect
--- has no times: of those the newest ten thousand numbers stay.
--- Whose the settings are is asked first.
+-- Once a night: what pg_cron wrote about our own jobs, which it never removes itself. A run that
+-- could not even connect has no times: of those the newest ten thousand numbers stay. Whose the
+-- settings are is asked first.
 
 do $lf_sql$
 begin
@@ -19,17 +19,21 @@ begin
       where n.nspname = 'lenses'
     ), false
   ) then
-    raise exception 'lenses.sp_purge_history() is not here, or is somebody else''s: nothing is called'
-      using errcode = '42501',
-      hint = 'If lf-sql is gone, take its jobs away: select cron.unschedule(jobid) from cron.job where jobname = ...';
+    raise exception using
+      errcode = '42501',
+      message = 'lenses.sp_purge_history() is not here, or is somebody else''s: nothing is called',
+      hint = 'If lf-sql is gone, take its jobs away: '
+        'select cron.unschedule(jobid) from cron.job where jobname = ...';
   end if;
   delete from cron.job_run_details as d
   using cron.job as j
   where j.jobid = d.jobid
-    and j.jobname ~ '^(dispatch-scheduled-workflows(-[0-9]+)?|purge-lf-sql-history|purge-lf-sql-job-log)$'
+    and j.jobname
+      ~ '^(dispatch-scheduled-workflows(-[0-9]+)?|purge-lf-sql-history|purge-lf-sql-job-log)$'
     and (
       d.end_time < now() - (select s.ticks_retention from lenses.dispatch_settings as s)
-      or d.start_time is null and d.runid < (select max(r.runid) - 10000 from cron.job_run_details as r)
+      or d.start_time is null
+        and d.runid < (select max(r.runid) - 10000 from cron.job_run_details as r)
     );
-end
+end;
 $lf_sql$;

@@ -1,8 +1,9 @@
--- The catalogue of our schemas (and of our functions in public), one row an object, without OIDs: what an install
--- leaves, and what `verify` compares with. Texts that the server prints anew (definitions of indexes, constraints,
--- views, defaults) stand under keys that end with `_def`: another major version may print them differently.
--- Conditions of triggers and constraints stand without parentheses: a dump nests them less than what was written.
--- Wants search_path = pg_catalog, so that names come out qualified.
+-- The catalogue of our schemas (and of our functions in public), one row an object, without OIDs:
+-- what an install leaves, and what `verify` compares with. Texts that the server prints anew
+-- (definitions of indexes, constraints, views, defaults) stand under keys that end with `_def`:
+-- another major version may print them differently. Conditions of triggers and constraints stand
+-- without parentheses: a dump nests them less than what was written. Wants search_path =
+-- pg_catalog, so that names come out qualified.
 with our_schemas as (
   select n.oid, n.nspname, n.nspowner, n.nspacl
   from pg_namespace as n
@@ -26,7 +27,8 @@ select
         coalesce(
           jsonb_agg(
             coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') || ':' || a.privilege_type
-            order by coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') collate "C", a.privilege_type collate "C"
+            order by coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') collate "C",
+              a.privilege_type collate "C"
           ), '[]'
         )
       from aclexplode(r.nspacl) as a
@@ -42,7 +44,8 @@ select
   format('%s.%s(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)),
   jsonb_build_object(
     'owner', pg_get_userbyid(p.proowner),
-    'body', case when s.is_replaceable then null else encode(sha256(convert_to(p.prosrc, 'utf8')), 'hex') end,
+    'body', case when s.is_replaceable then null
+      else encode(sha256(convert_to(p.prosrc, 'utf8')), 'hex') end,
     'result', pg_get_function_result(p.oid),
     'arguments_def', pg_get_function_arguments(p.oid),
     'language', (select l.lanname from pg_language as l where l.oid = p.prolang),
@@ -60,7 +63,8 @@ select
         coalesce(
           jsonb_agg(
             coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') || ':' || a.privilege_type
-            order by coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') collate "C", a.privilege_type collate "C"
+            order by coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') collate "C",
+              a.privilege_type collate "C"
           ), '[]'
         )
       from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a
@@ -71,12 +75,14 @@ from pg_proc as p
 inner join pg_namespace as n on n.oid = p.pronamespace
 left join lf_sql.sources as s
   on s.kind = 'function' and s.schema_name = n.nspname and s.object_name = p.proname
-where p.pronamespace in (select r.oid from our_schemas as r) or (n.nspname = 'public' and s.object_name is not null)
+where p.pronamespace in (select r.oid from our_schemas as r)
+  or (n.nspname = 'public' and s.object_name is not null)
 
 union all
 
 select
-  case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' else 'table' end,
+  case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence'
+    else 'table' end,
   format('%s.%s', c.nspname, c.relname),
   jsonb_strip_nulls(
     jsonb_build_object(
@@ -111,7 +117,8 @@ select
           coalesce(
             jsonb_agg(
               coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') || ':' || a.privilege_type
-              order by coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') collate "C", a.privilege_type collate "C"
+              order by coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') collate "C",
+                a.privilege_type collate "C"
             ), '[]'
           )
         from aclexplode(c.relacl) as a
@@ -120,8 +127,10 @@ select
       'column acl', (
         select
           jsonb_agg(
-            format('%s %s:%s', t.attname, coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type)
-            order by t.attname collate "C", a.grantee::regrole::text collate "C", a.privilege_type collate "C"
+            format('%s %s:%s', t.attname, coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC'),
+              a.privilege_type)
+            order by t.attname collate "C", a.grantee::regrole::text collate "C",
+              a.privilege_type collate "C"
           )
         from pg_attribute as t
         cross join lateral aclexplode(t.attacl) as a
@@ -146,7 +155,8 @@ union all
 select
   'constraint',
   format('%s.%s.%s', c.nspname, c.relname, o.conname),
-  jsonb_build_object('validated', o.convalidated, 'definition_def', translate(pg_get_constraintdef(o.oid), '()', ''))
+  jsonb_build_object('validated', o.convalidated, 'definition_def',
+    translate(pg_get_constraintdef(o.oid), '()', ''))
 from pg_constraint as o
 inner join relations as c on c.oid = o.conrelid
 where o.contype not in ('n', 't')
@@ -156,7 +166,8 @@ union all
 select
   'trigger',
   format('%s.%s.%s', c.nspname, c.relname, t.tgname),
-  jsonb_build_object('enabled', t.tgenabled, 'definition_def', translate(pg_get_triggerdef(t.oid), '()', ''))
+  jsonb_build_object('enabled', t.tgenabled, 'definition_def',
+    translate(pg_get_triggerdef(t.oid), '()', ''))
 from pg_trigger as t
 inner join relations as c on c.oid = t.tgrelid
 where not t.tgisinternal
@@ -201,7 +212,8 @@ select
   jsonb_build_object(
     'owner', pg_get_userbyid(t.typowner),
     'labels', (
-      select jsonb_agg(e.enumlabel order by e.enumsortorder) from pg_enum as e where e.enumtypid = t.oid
+      select jsonb_agg(e.enumlabel order by e.enumsortorder) from pg_enum as e
+      where e.enumtypid = t.oid
     ),
     'attributes', (
       select jsonb_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) order by a.attnum)
@@ -220,7 +232,8 @@ union all
 select
   'role',
   w.role_name,
-  jsonb_build_object('superuser', g.rolsuper, 'bypasses row security', g.rolbypassrls, 'can log in', g.rolcanlogin)
+  jsonb_build_object('superuser', g.rolsuper, 'bypasses row security', g.rolbypassrls, 'can log in',
+    g.rolcanlogin)
 from unnest(array['lf_sql_owner', 'lf_sql_engine']) as w (role_name)
 inner join pg_roles as g on g.rolname = w.role_name
 
@@ -231,7 +244,8 @@ select
   format('%s in %s', m.rolname, w.role_name),
   '{}'::jsonb
 from pg_roles as m
-inner join unnest(array['lf_sql_owner', 'lf_sql_engine']) as w (role_name) on to_regrole(w.role_name) is not null
+inner join unnest(array['lf_sql_owner', 'lf_sql_engine']) as w (role_name)
+  on to_regrole(w.role_name) is not null
 where
   m.rolname in ('anon', 'authenticated', 'service_role', 'authenticator')
   and pg_has_role(m.oid, to_regrole(w.role_name)::oid, 'member')

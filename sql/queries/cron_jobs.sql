@@ -1,5 +1,5 @@
--- The rows of cron.job with one of our names, %(names)s; which of them are this database's, jobs.py decides. A role
--- that is no superuser sees only its own. Asked in pg_cron's database.
+-- The rows of cron.job with one of our names, %(names)s; which of them are this database's, jobs.py
+-- decides. A role that is no superuser sees only its own. Asked in pg_cron's database.
 select
   j.jobid,
   j.jobname::text as job,

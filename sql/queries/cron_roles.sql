@@ -1,4 +1,5 @@
--- Which of the roles %(names)s could run our jobs: a row each. pg_cron logs in as them. Asked in our database.
+-- Which of the roles %(names)s could run our jobs: a row each. pg_cron logs in as them. Asked in
+-- our database.
 select
   w.name,
   r.oid is not null as has_role,

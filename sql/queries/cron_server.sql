@@ -1,8 +1,10 @@
--- What there is of pg_cron here: one row. Its settings are real only where the library is preloaded; written into
--- postgresql.conf without it they are placeholders, and no postmaster's. Who may not read all settings does not see
--- them (NULL); that the extension is here then says enough, since it can only be created where pg_cron lives.
+-- What there is of pg_cron here: one row. Its settings are real only where the library is
+-- preloaded; written into postgresql.conf without it they are placeholders, and no postmaster's.
+-- Who may not read all settings does not see them (NULL); that the extension is here then says
+-- enough, since it can only be created where pg_cron lives.
 select
-  exists (select 1 from pg_catalog.pg_available_extensions as a where a.name = 'pg_cron') as is_available,
+  exists (select 1 from pg_catalog.pg_available_extensions as a
+    where a.name = 'pg_cron') as is_available,
   e.oid is not null as is_created,
   coalesce(pg_catalog.has_schema_privilege(n.oid, 'usage'), false) as may_use,
   (select r.rolsuper from pg_catalog.pg_roles as r where r.rolname = current_user) as is_superuser,
@@ -13,7 +15,8 @@ select
     select s.setting from pg_catalog.pg_settings as s
     where s.name = 'cron.database_name' and s.context = 'postmaster'
   ) as cron_database,
-  (select s.setting from pg_catalog.pg_settings as s where s.name = 'cron.use_background_workers') as uses_workers,
+  (select s.setting from pg_catalog.pg_settings as s
+    where s.name = 'cron.use_background_workers') as uses_workers,
   (select s.setting from pg_catalog.pg_settings as s where s.name = 'cron.host') as cron_host,
   pg_catalog.current_setting('listen_addresses') as listen_addresses,
   pg_catalog.pg_has_role('pg_read_all_settings', 'usage') as sees_settings,

@@ -16,17 +16,21 @@ things as (
   inner join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
   left join lf_sql.sources as s
     on s.kind = 'function' and s.schema_name = n.nspname and s.object_name = p.proname
-  where p.pronamespace in (select o.oid from ours as o) or (n.nspname = 'public' and s.object_name is not null)
+  where p.pronamespace in (select o.oid from ours as o)
+    or (n.nspname = 'public' and s.object_name is not null)
 )
 
 select distinct pg_catalog.pg_describe_object(w.classid, w.objid, 0) as description
 from (
-  -- The rule, constraint, trigger, default or policy that depends on ours stands for its table or view.
+  -- The rule, constraint, trigger, default or policy that depends on ours stands for its table or
+  -- view.
   select
-    case when x.relid is null then d.classid else 'pg_catalog.pg_class'::pg_catalog.regclass end as classid,
+    case when x.relid is null then d.classid
+      else 'pg_catalog.pg_class'::pg_catalog.regclass end as classid,
     coalesce(x.relid, d.objid) as objid
   from things as t
-  inner join pg_catalog.pg_depend as d on d.refclassid = t.classid and d.refobjid = t.objid and d.deptype = 'n'
+  inner join pg_catalog.pg_depend as d on d.refclassid = t.classid and d.refobjid = t.objid
+    and d.deptype = 'n'
   left join lateral (
     select r.ev_class as relid from pg_catalog.pg_rewrite as r
     where d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and r.oid = d.objid

@@ -1,4 +1,5 @@
--- The install's row in exported SQL: not where the text runs a second time. @…@ is filled in by the export.
+-- The install's row in exported SQL: not where the text runs a second time. @…@ is filled in by the
+-- export.
 do $install$
 begin
   if not exists (
@@ -8,5 +9,5 @@ begin
   ) then
     execute @sql@;
   end if;
-end
+end;
 $install$;

@@ -1,5 +1,5 @@
--- A migration in exported SQL: run where the ledger does not know it; the text that was run must be this one.
--- @…@ is filled in by the export.
+-- A migration in exported SQL: run where the ledger does not know it; the text that was run must be
+-- this one. @…@ is filled in by the export.
 do $migration$
 declare
   v_checksum text;
@@ -11,8 +11,11 @@ begin
   if v_checksum is null then
     execute @sql@;
   elsif v_checksum <> @checksum@ then
-    raise exception 'migration % is applied, but its text has changed', @number@ || '_' || @slug@
-      using hint = 'Use the export of the version that installed this database.';
+    raise exception using
+      message = pg_catalog.format(
+        'migration %s is applied, but its text has changed', @number@ || '_' || @slug@
+      ),
+      hint = 'Use the export of the version that installed this database.';
   end if;
-end
+end;
 $migration$;

@@ -1,5 +1,5 @@
--- At the head of exported SQL: schemas that are not ours, and a database that is newer than the text.
--- @…@ is filled in by the export.
+-- At the head of exported SQL: schemas that are not ours, and a database that is newer than the
+-- text. @…@ is filled in by the export.
 do $refuse$
 declare
   v_schema text;
@@ -11,8 +11,9 @@ begin
     select n.nspname into v_schema from pg_catalog.pg_namespace as n
     where n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation') limit 1;
     if v_schema is not null then
-      raise exception 'schema % exists already and is not from lf-sql', v_schema
-        using hint = 'Rename or drop it, or install into another database.';
+      raise exception using
+        message = pg_catalog.format('schema %s exists already and is not from lf-sql', v_schema),
+        hint = 'Rename or drop it, or install into another database.';
     end if;
     return;
   end if;
@@ -22,8 +23,11 @@ begin
     or pg_catalog.string_to_array(pg_catalog.substring(v_installed, v_number), '.')::integer[]
       > pg_catalog.string_to_array(pg_catalog.substring(@version@, v_number), '.')::integer[]
   then
-    raise exception 'the database is newer: it has lf-sql %, this is %', v_installed, @version@
-      using hint = 'Export the SQL with a newer lf-sql.';
+    raise exception using
+      message = pg_catalog.format(
+        'the database is newer: it has lf-sql %s, this is %s', v_installed, @version@
+      ),
+      hint = 'Export the SQL with a newer lf-sql.';
   end if;
-end
+end;
 $refuse$;

@@ -1,6 +1,7 @@
 -- At the end of the extension's script: what a dump must carry, and how a restore finds the tables.
--- lf_sql.is_restore: pg_dump's own settings were in force at the script's head, so this is a restore: the tables must be empty, and their
--- triggers silent, until the rows of the dump are in. @jobs@ is filled in.
+-- lf_sql.is_restore: pg_dump's own settings were in force at the script's head, so this is a
+-- restore: the tables must be empty, and their triggers silent, until the rows of the dump are in.
+-- @jobs@ is filled in.
 do $dump$
 declare
   v_relation regclass;
@@ -39,5 +40,5 @@ begin
   end loop;
   raise warning 'lf_sql: the triggers are silent until the rows of the dump are in'
     using hint = 'Afterwards: select lf_sql.fn_finish_restore();';
-end
+end;
 $dump$;

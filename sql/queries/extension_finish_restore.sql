@@ -1,5 +1,5 @@
--- Part of the extension alone: a dump restores rows into tables that are there already, triggers and all.
--- Called once, by a superuser, when all rows of a restored dump are in.
+-- Part of the extension alone: a dump restores rows into tables that are there already, triggers
+-- and all. Called once, by a superuser, when all rows of a restored dump are in.
 create or replace function lf_sql.fn_finish_restore()
 returns void
 language plpgsql
@@ -23,7 +23,9 @@ begin
       'alter table %s enable %s trigger %I', v_trigger.on_table,
       case when v_trigger.wanted = 'A' then 'always' end, v_trigger.tgname);
   end loop;
-end
+end;
 $$;
 
-comment on function lf_sql.fn_finish_restore() is 'After a restore of a dump: wakes the triggers of the tables, which were silent while their rows came back. For the extension''s owner.';
+comment on function lf_sql.fn_finish_restore() is
+  'After a restore of a dump: wakes the triggers of the tables, which were silent while their '
+  'rows came back. For the extension''s owner.';

@@ -11,7 +11,8 @@ select
   coalesce(pg_catalog.has_schema_privilege(p.oid, 'create'), false) as can_create_in_public,
   p.oid is not null as has_public,
   coalesce(
-    pg_catalog.has_schema_privilege(p.oid, 'create with grant option') or pg_catalog.pg_has_role(p.nspowner, 'usage'),
+    pg_catalog.has_schema_privilege(p.oid, 'create with grant option')
+      or pg_catalog.pg_has_role(p.nspowner, 'usage'),
     false
   ) as can_own_public,
   coalesce(l.has_ledger, false) as has_ledger,
@@ -26,7 +27,8 @@ select
         pg_catalog.jsonb_build_object(
           'exists', g.oid is not null,
           'is_usable', coalesce(
-            pg_catalog.pg_has_role(g.oid, 'usage') and pg_catalog.pg_has_role(g.oid, 'member'), false
+            pg_catalog.pg_has_role(g.oid, 'usage')
+              and pg_catalog.pg_has_role(g.oid, 'member'), false
           ),
           'is_grantable', coalesce(
             case

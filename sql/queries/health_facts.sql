@@ -1,5 +1,6 @@
--- What only the connected role can see of the server, for lenses.fn_health: one jsonb. It names no relation of
--- pg_cron's, so it is parsed where the extension is missing. What the role may not see is null, and no fault.
+-- What only the connected role can see of the server, for lenses.fn_health: one jsonb. It names no
+-- relation of pg_cron's, so it is parsed where the extension is missing. What the role may not see
+-- is null, and no fault.
 with settings as (
   select
     pg_catalog.max(p.setting) filter (where p.name = 'cron.database_name') as cron_database,
@@ -29,7 +30,8 @@ oldest as (
     'age', pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - a.xact_start)
   ) as snapshot
   from pg_catalog.pg_stat_activity as a
-  where a.backend_xmin is not null and a.backend_type = 'client backend' and a.pid <> pg_catalog.pg_backend_pid()
+  where a.backend_xmin is not null and a.backend_type = 'client backend'
+    and a.pid <> pg_catalog.pg_backend_pid()
   order by a.xact_start
   limit 1
 )
@@ -42,9 +44,11 @@ select
       'is_installed', e.oid is not null,
       'version', e.extversion,
       'can_read', case
-        when e.oid is not null and pg_catalog.has_schema_privilege(pg_catalog.to_regnamespace('cron'), 'usage')
+        when e.oid is not null
+          and pg_catalog.has_schema_privilege(pg_catalog.to_regnamespace('cron'), 'usage')
           then pg_catalog.has_table_privilege(pg_catalog.to_regclass('cron.job'), 'select')
-          and pg_catalog.has_table_privilege(pg_catalog.to_regclass('cron.job_run_details'), 'select')
+          and pg_catalog.has_table_privilege(
+            pg_catalog.to_regclass('cron.job_run_details'), 'select')
       end,
       'is_preloaded', case
         when s.is_listed or l.is_running then true

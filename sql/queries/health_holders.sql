@@ -2,7 +2,8 @@
 -- connected role sees them (when a transaction began is hidden from it as a rule, unless it has
 -- pg_read_all_stats). Our own tick ends within one.
 select
-  coalesce(pg_catalog.jsonb_agg(pg_catalog.to_jsonb(h) order by h.age desc nulls last), '[]') as holders
+  coalesce(pg_catalog.jsonb_agg(pg_catalog.to_jsonb(h) order by h.age desc nulls last),
+    '[]') as holders
 from (
   select distinct on (l.pid)
     l.pid,

@@ -1,11 +1,13 @@
--- The minute job of database %(database)s as pg_cron shows it to the connected role, for lenses.fn_health; asked in
--- pg_cron's database, where health_facts.sql says that cron.job can be read. %(names)s: what the job may be called: the
--- first is how lf-sql calls it; %(lane_names)s: the same for each lane. Row security of pg_cron hides the jobs of others.
+-- The minute job of database %(database)s as pg_cron shows it to the connected role, for
+-- lenses.fn_health; asked in pg_cron's database, where health_facts.sql says that cron.job can be
+-- read. %(names)s: what the job may be called: the first is how lf-sql calls it; %(lane_names)s:
+-- the same for each lane. Row security of pg_cron hides the jobs of others.
 with job as (
   select j.*
   from cron.job as j
   where j.jobname = any(%(names)s)
-  order by j.database = %(database)s desc, j.jobname = (%(names)s::text[])[1] desc, j.active desc, j.jobid desc
+  order by j.database = %(database)s desc, j.jobname = (%(names)s::text[])[1] desc, j.active desc,
+    j.jobid desc
   limit 1
 ),
 
@@ -13,7 +15,8 @@ last_run as (
   select
     d.status,
     d.return_message,
-    pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - coalesce(d.end_time, d.start_time)) as age
+    pg_catalog.date_part(
+      'epoch', pg_catalog.clock_timestamp() - coalesce(d.end_time, d.start_time)) as age
   from cron.job_run_details as d
   inner join job as j on d.jobid = j.jobid
   where d.status in ('succeeded', 'failed')

@@ -1,8 +1,9 @@
--- What undoes the isolation of tenants from outside our schemas: attributes and members of roles, default privileges,
--- settings of roles and of the database, event triggers. A row each, from the system catalogues alone, with the statement
--- that mends it. is_fatal: nothing is installed beside it. role_name: who gains by it, where it is one role.
--- Members of the owner roles may be superusers, before PostgreSQL 16 roles that may make roles (who could join them
--- anyway), and the role that is connected.
+-- What undoes the isolation of tenants from outside our schemas: attributes and members of roles,
+-- default privileges, settings of roles and of the database, event triggers. A row each, from the
+-- system catalogues alone, with the statement that mends it. is_fatal: nothing is installed beside
+-- it. role_name: who gains by it, where it is one role. Members of the owner roles may be
+-- superusers, before PostgreSQL 16 roles that may make roles (who could join them anyway), and the
+-- role that is connected.
 with roles as (
   select
     r.oid,
@@ -21,7 +22,8 @@ with roles as (
     ], null) as attributes,
     r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolreplication or r.rolname in (
       'lf_sql_owner', 'lf_sql_engine', 'service_role', 'pg_read_all_data', 'pg_write_all_data',
-      'pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files', 'pg_signal_backend',
+      'pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files',
+      'pg_signal_backend',
       'pg_database_owner'
     ) as is_powerful
   from pg_catalog.pg_roles as r
@@ -42,16 +44,20 @@ settings as (
   from pg_catalog.pg_db_role_setting as s
   left join pg_catalog.pg_roles as r on s.setrole = r.oid
   cross join lateral pg_catalog.unnest(s.setconfig) as c (setting)
-  where s.setdatabase in (0, (select d.oid from pg_catalog.pg_database as d where d.datname = pg_catalog.current_database()))
+  where s.setdatabase in (
+    0, (select d.oid from pg_catalog.pg_database as d
+      where d.datname = pg_catalog.current_database()))
 )
 
 select
   'role' as kind,
   r.name as identity,
   'has ' || pg_catalog.array_to_string(r.attributes, ', ') as problem,
-  pg_catalog.format('alter role %I no%s', r.name, pg_catalog.array_to_string(r.attributes, ' no')) as remedy,
+  pg_catalog.format('alter role %I no%s', r.name,
+    pg_catalog.array_to_string(r.attributes, ' no')) as remedy,
   null as role_name,
-  not r.is_owner and r.attributes && array['superuser', 'bypassrls', 'createrole', 'replication'] as is_fatal
+  not r.is_owner and r.attributes && array['superuser', 'bypassrls', 'createrole',
+    'replication'] as is_fatal
 from ours as r
 where pg_catalog.cardinality(r.attributes) > 0
 
@@ -89,7 +95,8 @@ inner join roles as g on a.roleid = g.oid
 inner join lateral (
   select w.name
   from roles as w
-  where (w.is_powerful or m.name = 'anon' and w.name = 'authenticated') and pg_catalog.pg_has_role(g.oid, w.oid, 'member')
+  where (w.is_powerful or m.name = 'anon' and w.name = 'authenticated')
+    and pg_catalog.pg_has_role(g.oid, w.oid, 'member')
   order by w.name <> g.name, w.name
   limit 1
 ) as p on true
@@ -117,7 +124,8 @@ select
   pg_catalog.format(
     'alter default privileges for role %I%s revoke all on %s from %s', o.rolname,
     case when n.oid is not null then pg_catalog.format(' in schema %I', n.nspname) end,
-    case d.defaclobjtype when 'r' then 'tables' when 'S' then 'sequences' when 'f' then 'functions' when 'T' then 'types'
+    case d.defaclobjtype when 'r' then 'tables' when 'S' then 'sequences' when 'f' then 'functions'
+      when 'T' then 'types'
       else 'schemas' end,
     coalesce(pg_catalog.quote_ident(g.rolname), 'public')
   ),
@@ -138,7 +146,8 @@ union all
 
 select
   'setting',
-  pg_catalog.format('%s of %s', s.name, case s.role_name when '' then 'the database' else s.role_name end),
+  pg_catalog.format('%s of %s', s.name, case s.role_name when '' then 'the database'
+    else s.role_name end),
   pg_catalog.format('is %s', s.value),
   pg_catalog.format(
     'alter %s reset %s',
@@ -157,10 +166,12 @@ where
   pg_catalog.lower(s.name) = 'search_path' and s.value ~ '[^", ]+.*,[ "]*pg_catalog'
   or pg_catalog.lower(s.name) = 'session_replication_role' and s.value <> 'origin'
   or pg_catalog.lower(s.name) = 'row_security' and s.role_name in ('lf_sql_owner', 'lf_sql_engine')
-  -- Of everybody: queries that row security applies to are then errors, each tick of pg_cron's among them.
+  -- Of everybody: queries that row security applies to are then errors, each tick of pg_cron's
+  -- among them.
   or pg_catalog.lower(s.name) = 'row_security' and s.role_name = ''
   and pg_catalog.lower(s.value) not in ('on', 'true', 'yes', '1')
-  -- Whoever is not the role that he logged in as acts for somebody else, and code of that role may be him again.
+  -- Whoever is not the role that he logged in as acts for somebody else, and code of that role may
+  -- be him again.
   or pg_catalog.lower(s.name) = 'role' and s.role_name = ''
   or s.name ~* '^request[.]jwt'
 

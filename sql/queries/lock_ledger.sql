@@ -5,5 +5,5 @@ begin
   if pg_catalog.to_regclass('lf_sql.migrations') is not null then
     lock table lf_sql.migrations in share update exclusive mode;
   end if;
-end
+end;
 $proof$;

@@ -1,4 +1,5 @@
--- The roles that an lf-sql made, and whether somebody who is no installer (a member of the owner role) acts as one.
+-- The roles that an lf-sql made, and whether somebody who is no installer (a member of the owner
+-- role) acts as one.
 select
   r.rolname::text as name,
   exists (

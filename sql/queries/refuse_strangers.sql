@@ -1,12 +1,13 @@
--- At the head of every script that lf-sql writes for others to run: nothing of ours is read or called before it is
--- known whose it is, nor installed beside roles that undo it. Behind `set search_path = pg_catalog, pg_temp`.
--- @strangers@ and @isolation@ are the queries of that name in sql/queries.
+-- At the head of every script that lf-sql writes for others to run: nothing of ours is read or
+-- called before it is known whose it is, nor installed beside roles that undo it. Behind `set
+-- search_path = pg_catalog, pg_temp`. @strangers@ and @isolation@ are the queries of that name in
+-- sql/queries.
 do $strangers$
 declare
   v_found record;
 begin
-  -- A name made and dropped is nobody else's to make until this transaction ends: what is not there now does not come
-  -- between this question and the use of its answer.
+  -- A name made and dropped is nobody else's to make until this transaction ends: what is not there
+  -- now does not come between this question and the use of its answer.
   for v_found in
     select w.name
     from unnest(array['lf_sql', 'lensers', 'lenses', 'agents', 'automation']) as w (name)
@@ -18,15 +19,24 @@ begin
   for v_found in
 @strangers@
   loop
-    raise exception '% %: lf-sql reads and calls nothing here', v_found.what, v_found.why
-      using hint = 'As a superuser or its owner: ' || v_found.remedy || '.', errcode = '42501';
+    raise exception using
+      errcode = '42501',
+      message = pg_catalog.format(
+        '%s %s: lf-sql reads and calls nothing here', v_found.what, v_found.why
+      ),
+      hint = 'As a superuser or its owner: ' || v_found.remedy || '.';
   end loop;
   for v_found in
 @isolation@
   loop
     continue when not v_found.is_fatal;
-    raise exception '% %: %; lf-sql is not installed beside it', v_found.kind, v_found.identity, v_found.problem
-      using hint = 'As a superuser: ' || v_found.remedy || '.', errcode = '42501';
+    raise exception using
+      errcode = '42501',
+      message = pg_catalog.format(
+        '%s %s: %s; lf-sql is not installed beside it',
+        v_found.kind, v_found.identity, v_found.problem
+      ),
+      hint = 'As a superuser: ' || v_found.remedy || '.';
   end loop;
-end
+end;
 $strangers$;

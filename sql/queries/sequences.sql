@@ -1,4 +1,5 @@
--- The columns of our tables that a sequence fills: one behind its column's highest value makes every insert fail.
+-- The columns of our tables that a sequence fills: one behind its column's highest value makes
+-- every insert fail.
 select
   n.nspname::text as schema_name,
   c.relname::text as table_name,
@@ -7,7 +8,8 @@ select
   pg_catalog.pg_sequence_last_value(s.oid) as last_value
 from pg_catalog.pg_class as s
 inner join pg_catalog.pg_depend as d
-  on d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objid = s.oid and d.deptype in ('a', 'i')
+  on d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objid = s.oid
+    and d.deptype in ('a', 'i')
 inner join pg_catalog.pg_class as c on c.oid = d.refobjid
 inner join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
 inner join pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attnum = d.refobjsubid

@@ -1,14 +1,15 @@
--- What stands where ours belongs and is not ours: a row each, from the system catalogues alone, so that nobody's code
--- runs. Asked before anything of ours is read or called, under a pinned search_path. Trusted as owners: lf_sql_owner and
--- lf_sql_engine, superusers, the role that logged in, and who may become it. The role that it acts as (somebody else
--- may have said which: `alter database ... set role`) and the database's owner only where they gain nothing: whoever's
--- code runs here can be the role that logged in, by `reset role`.
--- @names@: our functions in public.
+-- What stands where ours belongs and is not ours: a row each, from the system catalogues alone, so
+-- that nobody's code runs. Asked before anything of ours is read or called, under a pinned
+-- search_path. Trusted as owners: lf_sql_owner and lf_sql_engine, superusers, the role that logged
+-- in, and who may become it. The role that it acts as (somebody else may have said which: `alter
+-- database ... set role`) and the database's owner only where they gain nothing: whoever's code
+-- runs here can be the role that logged in, by `reset role`. @names@: our functions in public.
 with me as (
   select
     a.oid as acts_as,
     l.oid as logged_in,
-    case when pg_catalog.current_setting('server_version_num')::integer < 160000 then 'member' else 'set' end as becomes
+    case when pg_catalog.current_setting('server_version_num')::integer < 160000 then 'member'
+      else 'set' end as becomes
   from pg_catalog.pg_roles as a
   cross join pg_catalog.pg_roles as l
   where a.rolname = current_user and l.rolname = session_user
@@ -24,7 +25,8 @@ powers as (
     or r.rolname in ('lf_sql_owner', 'lf_sql_engine', 'service_role', 'authenticated')
     or r.rolname like 'pg\_%' and r.rolname <> 'pg_database_owner'
   )
-  and (pg_catalog.pg_has_role(m.logged_in, r.oid, 'member') or pg_catalog.pg_has_role(m.acts_as, r.oid, 'member'))
+  and (pg_catalog.pg_has_role(m.logged_in, r.oid, 'member')
+    or pg_catalog.pg_has_role(m.acts_as, r.oid, 'member'))
 ),
 
 strangers as (
@@ -47,7 +49,8 @@ strangers as (
         select 1 from pg_catalog.pg_database as d
         where d.datname = pg_catalog.current_database() and d.datdba = r.oid
       )
-      or exists (select 1 from powers as p where not pg_catalog.pg_has_role(r.oid, p.oid, m.becomes))
+      or exists (select 1 from powers as p
+        where not pg_catalog.pg_has_role(r.oid, p.oid, m.becomes))
     )
 ),
 
@@ -87,7 +90,8 @@ from (
   inner join strangers as s on m.acts_as = s.oid
   inner join pg_catalog.pg_database as d on d.datname = pg_catalog.current_database()
   inner join pg_catalog.pg_db_role_setting as c on d.oid = c.setdatabase and c.setrole = 0
-  where exists (select 1 from pg_catalog.unnest(c.setconfig) as g (setting) where g.setting like 'role=%')
+  where exists (select 1 from pg_catalog.unnest(c.setconfig) as g (setting)
+    where g.setting like 'role=%')
 
   union all
 
@@ -111,7 +115,8 @@ from (
   from relations as c
   inner join strangers as s on c.relowner = s.oid
   inner join (
-    values ('r', 'table'), ('p', 'table'), ('v', 'view'), ('m', 'materialized view'), ('f', 'foreign table'),
+    values ('r', 'table'), ('p', 'table'), ('v', 'view'), ('m', 'materialized view'),
+      ('f', 'foreign table'),
       ('S', 'sequence'), ('c', 'type')
   ) as k (relkind, word) on c.relkind::text = k.relkind
 
@@ -124,7 +129,8 @@ from (
     null,
     pg_catalog.format('drop %s %s', k.word, c.oid::pg_catalog.regclass)
   from relations as c
-  inner join (values ('v', 'view'), ('m', 'materialized view'), ('f', 'foreign table')) as k (relkind, word)
+  inner join (values ('v', 'view'), ('m', 'materialized view'),
+    ('f', 'foreign table')) as k (relkind, word)
     on c.relkind::text = k.relkind
   where c.relkind in ('m', 'f') or c.name like 'lf\_sql.%'
 
@@ -169,7 +175,8 @@ from (
   inner join strangers as s on t.typowner = s.oid
   left join pg_catalog.pg_class as c on t.typrelid = c.oid
   left join (
-    values ('r', 'table'), ('p', 'table'), ('v', 'view'), ('m', 'materialized view'), ('f', 'foreign table')
+    values ('r', 'table'), ('p', 'table'), ('v', 'view'), ('m', 'materialized view'),
+      ('f', 'foreign table')
   ) as k (relkind, word) on c.relkind::text = k.relkind
   where n.nspname = 'public' and t.typname = any(@names@::name[])
 
@@ -200,13 +207,15 @@ from (
 
   union all
 
-  -- What it does on delete or update is done as whoever deletes, triggers of the stranger's table included.
+  -- What it does on delete or update is done as whoever deletes, triggers of the stranger's table
+  -- included.
   select
     8,
     pg_catalog.format('foreign key %s on %s', f.conname, f.conrelid::pg_catalog.regclass),
     pg_catalog.format('is of %s and refers to %s', s.rolname, c.name),
     s.rolname::text,
-    pg_catalog.format('alter table %s drop constraint %I', f.conrelid::pg_catalog.regclass, f.conname)
+    pg_catalog.format('alter table %s drop constraint %I', f.conrelid::pg_catalog.regclass,
+      f.conname)
   from pg_catalog.pg_constraint as f
   inner join relations as c on f.confrelid = c.oid
   inner join pg_catalog.pg_class as t on f.conrelid = t.oid

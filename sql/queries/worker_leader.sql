@@ -1,12 +1,14 @@
--- For a worker without the leader's lock: who holds it in this database, whether another worker leads (the holder, if
--- he beats as a leader; else the eldest of those who tick without the lock), and whether the holder is a worker that
--- has been silent (no statement, no heartbeat) for longer than a living one ever is. One row, or none: it is free.
+-- For a worker without the leader's lock: who holds it in this database, whether another worker
+-- leads (the holder, if he beats as a leader; else the eldest of those who tick without the lock),
+-- and whether the holder is a worker that has been silent (no statement, no heartbeat) for longer
+-- than a living one ever is. One row, or none: it is free.
 with alive as (
   select
     w.worker_id,
     w.started_at,
     w.server_pid,
-    w.beat_at > pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => %(silence)s) as is_recent
+    w.beat_at > pg_catalog.clock_timestamp()
+      - pg_catalog.make_interval(secs => %(silence)s) as is_recent
   from lenses.worker_heartbeats as w
   inner join pg_catalog.pg_stat_activity as a
     on w.server_pid = a.pid and a.datname = pg_catalog.current_database()
@@ -29,7 +31,8 @@ select
   and a.state_change < pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => %(silence)s)
   and exists (select 1 from alive as w where w.server_pid = l.pid and not w.is_recent) as is_silent
 from pg_catalog.pg_locks as l
-inner join pg_catalog.pg_database as d on l.database = d.oid and d.datname = pg_catalog.current_database()
+inner join pg_catalog.pg_database as d on l.database = d.oid
+  and d.datname = pg_catalog.current_database()
 inner join pg_catalog.pg_stat_activity as a on l.pid = a.pid
 where
   l.locktype = 'advisory'

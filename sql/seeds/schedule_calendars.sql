@@ -61,7 +61,8 @@ values
   (
     'ca1e0da0-0000-4000-8000-000000000002', null, 'tr-public-holidays', 'skip_dates',
     'Europe/Istanbul',
-    -- Ramazan Bayramı and Kurban Bayramı, as far as they are known; their eves, half days, are not in
+    -- Ramazan Bayramı and Kurban Bayramı, as far as they are known; their eves, half days, are not
+    -- in
     array[
       '2025-03-30', '2025-03-31', '2025-04-01', '2025-06-06', '2025-06-07', '2025-06-08',
       '2025-06-09', '2026-03-20', '2026-03-21', '2026-03-22', '2026-05-27', '2026-05-28',

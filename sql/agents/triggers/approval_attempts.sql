@@ -7,7 +7,8 @@ for each row
 when (
   current_user <> 'lf_sql_engine'
   or new.attempts <= old.attempts
-  or (new.run_id, new.minute, new.lenser_id) is distinct from (old.run_id, old.minute, old.lenser_id)
+  or (new.run_id, new.minute, new.lenser_id)
+    is distinct from (old.run_id, old.minute, old.lenser_id)
 )
 execute function lenses.tg_append_only();
 

@@ -35,7 +35,8 @@ where r.trigger_mode in ('schedule', 'backfill');
 comment on view agents.automation_feed is
   'Items of the automation feed: kind schedule_dispatch, a run that a schedule dispatched.';
 comment on column agents.automation_feed.schedule_id is 'Stays when the schedule is deleted.';
-comment on column agents.automation_feed.schedule is 'Its name, else its description, else its workflow''s title; NULL once it is deleted.';
+comment on column agents.automation_feed.schedule is
+  'Its name, else its description, else its workflow''s title; NULL once it is deleted.';
 comment on column agents.automation_feed.status is 'The run''s status.';
 comment on column agents.automation_feed.is_missed is 'The slot was late, and onMissed had it run.';
 comment on column agents.automation_feed.occurred_at is 'When the run was dispatched.';

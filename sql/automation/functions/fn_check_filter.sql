@@ -21,7 +21,8 @@ begin
     return;
   end if;
   if jsonb_typeof(p_filter) <> 'object' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'filter must be a JSON object, not %s %s', jsonb_typeof(p_filter), left(p_filter::text, 60)
       ),
@@ -31,7 +32,8 @@ begin
 
   for v_path, v_tests in select e.key, e.value from jsonb_each(p_filter) e loop
     if v_path <> '' and left(v_path, 1) <> '/' then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format(
           'filter path "%s" is no JSON Pointer; the nearest is "/%s"',
           left(v_path, 60), left(v_path, 60)
@@ -39,27 +41,31 @@ begin
         detail = 'A pointer (RFC 6901) is empty, for the whole document, or begins with "/".',
         hint = c_form;
     elsif v_path ~ '~([^01]|$)' then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format(
           'filter path "%s" is no JSON Pointer: "~" stands alone', left(v_path, 60)
         ),
         detail = 'In a pointer (RFC 6901) "~" is followed by 0 or 1.',
         hint = 'Write "~0" for "~" and "~1" for "/" in a name.';
     elsif jsonb_typeof(v_tests) <> 'object' then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format(
           'filter path "%s" must have an object of operators, not %s %s', left(v_path, 60),
           jsonb_typeof(v_tests), left(v_tests::text, 60)
         ),
         hint = format('For equality write {"eq": …}. %s', c_form);
     elsif v_tests = '{}' then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format('filter path "%s" has no operator', left(v_path, 60)),
         hint = c_form;
     end if;
     for v_operator in select jsonb_object_keys(v_tests) loop
       if v_operator <> all (c_operators) then
-        raise exception using errcode = '22023',
+        raise exception using
+          errcode = '22023',
           message = format(
             'filter path "%s": unknown operator "%s"; the nearest is "%s"', left(v_path, 60),
             left(v_operator, 60), lenses.fn_closest_word(v_operator, c_operators)

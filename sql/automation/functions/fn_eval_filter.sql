@@ -1,6 +1,6 @@
 -- Does p_payload pass p_filter? Two-valued, and no error for any payload once fn_check_filter takes
--- the filter; any other filter raises 22023, whatever the payload. Types are asked before values are
--- used, statement by statement, so that no plan can try a cast first. jsonb compares numbers as
+-- the filter; any other filter raises 22023, whatever the payload. Types are asked before values
+-- are used, statement by statement, so that no plan can try a cast first. jsonb compares numbers as
 -- numeric. Runs for every slot with a condition: expressions only, since a query costs as much as
 -- all else.
 create or replace function automation.fn_eval_filter(p_filter jsonb, p_payload jsonb)
@@ -46,7 +46,8 @@ begin
     end if;
     if not v_is_form then
       perform automation.fn_check_filter(p_filter);
-      raise exception 'filter % was neither refused nor understood', left(v_text, 200);
+      raise exception using
+        message = format('filter %s was neither refused nor understood', left(v_text, 200));
     end if;
     -- what follows only evaluates, but the rest of the filter is still to be read
     continue when not v_passes;

@@ -1,5 +1,6 @@
 -- A filter taken apart, for people: a row a test, in the order of paths and operators, each judged
--- by fn_eval_filter itself. A filter holds where every row does. Raises 22023 for what is no filter.
+-- by fn_eval_filter itself. A filter holds where every row does. Raises 22023 for what is no
+-- filter.
 create or replace function automation.fn_explain_filter(p_filter jsonb, p_payload jsonb)
 returns table (path text, operator text, operand jsonb, value jsonb, is_met boolean)
 language plpgsql

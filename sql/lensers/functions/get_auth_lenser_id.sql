@@ -28,5 +28,6 @@ end;
 $$;
 
 comment on function lensers.get_auth_lenser_id() is
-'The calling lenser: lensers.profiles.id of the JWT''s sub, as PostgREST sets it in request.jwt.claims '
-'(or request.jwt.claim.sub). NULL where there is none, or none that can be read; never raises.';
+  'The calling lenser: lensers.profiles.id of the JWT''s sub, as PostgREST sets it in '
+  'request.jwt.claims (or request.jwt.claim.sub). NULL where there is none, or none that can be '
+  'read; never raises.';

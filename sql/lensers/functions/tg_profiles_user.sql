@@ -1,11 +1,12 @@
 -- owner: lf_sql_engine
--- Whose a profile is decides who may approve its runs. tg_argv[0] says who writes, owner or other: the
--- trigger's WHEN saw it as the caller. The owner's role changes user_id, on record; any other, service_role
--- above all, is refused by leaving the row's id and user_id as they were, which is on record too. A
--- profile that goes is recorded with the user it had.
+-- Whose a profile is decides who may approve its runs. tg_argv[0] says who writes, owner or other:
+-- the trigger's WHEN saw it as the caller. The owner's role changes user_id, on record; any other,
+-- service_role above all, is refused by leaving the row's id and user_id as they were, which is on
+-- record too. A profile that goes is recorded with the user it had.
 create or replace function lensers.tg_profiles_user()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -33,5 +34,5 @@ begin
     new.user_id := old.user_id;
   end if;
   return new;
-end
+end;
 $$;

@@ -1,5 +1,5 @@
--- The sums of purged ticks: nothing of a tenant's, and nothing for one. The RPCs read, lf_sql_engine
--- writes; service_role reads, inserts and updates.
+-- The sums of purged ticks: nothing of a tenant's, and nothing for one. The RPCs read,
+-- lf_sql_engine writes; service_role reads, inserts and updates.
 
 alter table lenses.dispatch_totals enable row level security;
 alter table lenses.dispatch_totals force row level security;

@@ -34,8 +34,8 @@ alter table lenses.workflow_runs enable always trigger workflow_runs_record;
 alter table lenses.workflow_runs enable always trigger workflow_runs_guard_engine;
 alter table lenses.workflow_runs enable always trigger workflow_runs_guard_other;
 
--- The counts of conditions. Silent where triggers are (a restore brings the counts along); what that
--- leaves wrong is found by lenses.fn_invariant_violations and mended by lenses.fn_recount.
+-- The counts of conditions. Silent where triggers are (a restore brings the counts along); what
+-- that leaves wrong is found by lenses.fn_invariant_violations and mended by lenses.fn_recount.
 create or replace trigger workflow_runs_count_insert
 after insert on lenses.workflow_runs
 referencing new table as new_rows

@@ -1,5 +1,5 @@
--- Validation and the next slot, for every writer but the dispatcher; then the due index follows. A save
--- that changes nothing is looked at where the next slot is missing.
+-- Validation and the next slot, for every writer but the dispatcher; then the due index follows. A
+-- save that changes nothing is looked at where the next slot is missing.
 create or replace trigger workflow_schedules_check_insert
 before insert on lenses.workflow_schedules
 for each row execute function lenses.tg_workflow_schedules_check();
@@ -75,7 +75,8 @@ for each row
 when (
   (old.dispatch_seq = new.dispatch_seq or current_user <> 'lf_sql_engine')
   and (old.due_at, old.pre_dispatch_condition, old.inputs_template, old.inputs_rotation)
-  is distinct from (new.due_at, new.pre_dispatch_condition, new.inputs_template, new.inputs_rotation)
+  is distinct from (new.due_at, new.pre_dispatch_condition, new.inputs_template,
+    new.inputs_rotation)
 )
 execute function lenses.tg_workflow_schedules_due();
 
@@ -101,8 +102,8 @@ for each row
 when (old.workflow_id <> new.workflow_id)
 execute function lenses.tg_workflow_schedules_trigger_type();
 
--- Quotas. The tick writes none of these columns. By their names they come after the triggers that lock
--- the workflow: whoever saves a definition has that first.
+-- Quotas. The tick writes none of these columns. By their names they come after the triggers that
+-- lock the workflow: whoever saves a definition has that first.
 create or replace trigger workflow_schedules_usage_insert
 after insert on lenses.workflow_schedules
 referencing new table as new_rows

@@ -84,4 +84,6 @@ from lenses.workflow_schedules as s
 where s.is_active and s.seen_until is not null and s.next_run_at is not null
   and (s.failure_count > 0 or s.is_deferred);
 
-comment on view lenses.schedule_slots is 'Ledger of slots: one row a slot with its outcome. status: ENQUEUED, STARTED, SUCCESS, FAILED, SKIPPED, DEFERRED; slots dropped together are one row with run_at, run_at_last and slot_count.';
+comment on view lenses.schedule_slots is
+  'Ledger of slots: one row a slot with its outcome. status: ENQUEUED, STARTED, SUCCESS, FAILED, '
+  'SKIPPED, DEFERRED; slots dropped together are one row with run_at, run_at_last and slot_count.';

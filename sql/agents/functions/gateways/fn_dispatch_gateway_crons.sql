@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
 -- The gateways' part of a tick, by p_now: reaps expired leases, then turns due crons into one run
 -- each, for the newest slot, whatever was missed; p_limit at most, each lenser's first ones first.
--- Rows that someone holds are left for the next tick, never waited for; so it may lock a cron before
--- its runs, where claims and completions lock the run first. Set-wise; where the set fails, row by
--- row, as are rows that failed before, so that a bad row costs only itself. One whose next slot
--- cannot be computed rests (next_run_at NULL) until it is saved again.
+-- Rows that someone holds are left for the next tick, never waited for; so it may lock a cron
+-- before its runs, where claims and completions lock the run first. Set-wise; where the set fails,
+-- row by row, as are rows that failed before, so that a bad row costs only itself. One whose next
+-- slot cannot be computed rests (next_run_at NULL) until it is saved again.
 create or replace function agents.fn_dispatch_gateway_crons(
   p_now timestamptz,
   p_limit integer default 1000
@@ -47,8 +47,8 @@ begin
 
     select c.id, c.last_status
     from due d
-    join agents.gateway_crons c on c.id = d.id
-    join agents.gateways g on g.id = c.gateway_id and g.lenser_id = c.lenser_id
+    inner join agents.gateway_crons c on c.id = d.id
+    inner join agents.gateways g on g.id = c.gateway_id and g.lenser_id = c.lenser_id
     where c.is_active and c.next_run_at <= p_now
     order by d.turn, d.next_run_at
     for no key update of c skip locked

@@ -20,5 +20,5 @@ begin
       where r.gateway_cron_id = p_cron.id and r.scheduled_for = v_slot);
   end loop;
   return v_slot;
-end
+end;
 $$;

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- Runs whose lease has expired become timed_out, p_limit at most, each lenser's first ones first.
--- Locks the crons, then their runs, the other way round than claims and completions do; it may, since
--- it waits for neither: what is held is passed over, and the next tick comes for it.
+-- Locks the crons, then their runs, the other way round than claims and completions do; it may,
+-- since it waits for neither: what is held is passed over, and the next tick comes for it.
 create or replace function agents.fn_reap_gateway_cron_runs(
   p_now timestamptz,
   p_limit integer default 1000

@@ -14,7 +14,8 @@ begin
   from agents.gateways x
   where x.id = p_gateway_id and x.lenser_id = v_lenser_id;
   if not found then
-    raise exception using errcode = '42501',
+    raise exception using
+      errcode = '42501',
       message = 'there is no such gateway of yours',
       hint = 'public.fn_get_gateways() lists yours.';
   end if;

@@ -14,7 +14,8 @@ begin
   from agents.gateway_crons x
   where x.id = p_gateway_cron_id and x.lenser_id = v_lenser_id;
   if not found then
-    raise exception using errcode = '42501',
+    raise exception using
+      errcode = '42501',
       message = 'there is no such gateway cron of yours',
       hint = 'public.fn_gateway_cron_list() lists yours.';
   end if;

@@ -1,13 +1,14 @@
 -- owner: lf_sql_engine
--- Active gateway crons that rest without a next slot, and whose zone the server knows again: their next
--- slot is the first after p_now. At most p_limit a call; what somebody holds is left for the next.
--- A row at a time, so that one that fails costs only itself.
+-- Active gateway crons that rest without a next slot, and whose zone the server knows again: their
+-- next slot is the first after p_now. At most p_limit a call; what somebody holds is left for the
+-- next. A row at a time, so that one that fails costs only itself.
 create or replace function agents.fn_revive_gateway_crons(
   p_now timestamptz,
   p_limit integer default 1000
 )
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -48,8 +49,9 @@ begin
     end;
   end loop;
   return v_revived;
-end
+end;
 $$;
 
 comment on function agents.fn_revive_gateway_crons(timestamptz, integer) is
-  'Computes the next slot of active gateway crons that have none; returns how many. The tick calls it.';
+  'Computes the next slot of active gateway crons that have none; returns how many. The tick '
+  'calls it.';

@@ -4,6 +4,7 @@
 create or replace function agents.fn_undo_gateway_crons(p_now timestamptz, p_from timestamptz)
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,5 +24,5 @@ begin
   set next_run_at = least(c.next_run_at, o.slot)
   from put_off as o
   where c.id = o.id;
-end
+end;
 $$;

@@ -4,6 +4,7 @@
 create or replace function agents.fn_follow_approval(p_run lenses.workflow_runs, p_at timestamptz)
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -35,5 +36,5 @@ begin
       jsonb_build_object('run_status', p_run.status), p_at
     );
   end if;
-end
+end;
 $$;

@@ -28,7 +28,8 @@ begin
     old.id, old.lenser_id, old.gateway_id, old.operation, old.scheduled_for, old.payload,
     old.created_at, old.gateway_cron_id
   ) then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('gateway cron run "%s" keeps what it was made with', old.id),
       hint = 'Only status, worker, lease, result and error change; for another payload run the '
         'cron again.';
@@ -41,7 +42,8 @@ begin
         and new.status in ('completed', 'failed', 'cancelled', 'timed_out')
       )
     ) then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format(
           'gateway cron run "%s" cannot go from "%s" to "%s"', old.id, old.status,
           left(new.status, 60)

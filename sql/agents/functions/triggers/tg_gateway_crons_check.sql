@@ -2,8 +2,8 @@
 -- A gateway cron's row defends itself, by whatever path it comes: lenser from its gateway,
 -- operation, expression, zone and payload checked, the spec parsed. The next slot is looked for
 -- after now where the row is new, its time is edited or it is switched on, so that no edit fires a
--- past slot; a next_run_at that is written explicitly is kept. Where the zone has left the server it
--- stays NULL until the tick finds the zone again.
+-- past slot; a next_run_at that is written explicitly is kept. Where the zone has left the server
+-- it stays NULL until the tick finds the zone again.
 create or replace function agents.tg_gateway_crons_check()
 returns trigger
 language plpgsql
@@ -16,15 +16,18 @@ begin
     select g.lenser_id into new.lenser_id from agents.gateways g where g.id = new.gateway_id;
   end if;
   if new.operation is null or new.operation !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,62}$' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
-        'operation "%s" is not a name: a letter, then letters, digits and _ . : -, 63 at most', left(new.operation, 80)
+        'operation "%s" is not a name: a letter, then letters, digits and _ . : -, 63 at most',
+        left(new.operation, 80)
       ),
       hint = 'capability_refresh, health_probe, maintenance_window, or a name of your own such as '
         'rotate_credentials.';
   end if;
   if new.payload is null or jsonb_typeof(new.payload) <> 'object' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'payload must be a JSON object, not %s', coalesce(left(new.payload::text, 60), 'NULL')
       ),

@@ -3,6 +3,7 @@
 create or replace function agents.tg_gateway_crons_quota_change()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -2,11 +2,16 @@
 create or replace function agents.tg_lenser_stays()
 returns trigger
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  raise exception '% "%" cannot go to another tenant',
-    case tg_table_name when 'teams' then 'team' else 'agent' end, old.id
-    using errcode = '22023', hint = 'Create one of his own.';
+  raise exception using
+    errcode = '22023',
+    message = format(
+      '%s "%s" cannot go to another tenant',
+      case tg_table_name when 'teams' then 'team' else 'agent' end, old.id
+    ),
+    hint = 'Create one of his own.';
 end;
 $$;

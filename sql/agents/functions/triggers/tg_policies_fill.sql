@@ -3,6 +3,7 @@
 create or replace function agents.tg_policies_fill()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -19,4 +20,5 @@ begin
 end;
 $$;
 
-comment on function agents.tg_policies_fill() is 'Fills lenser_id from the agent, and updated_at.';
+comment on function agents.tg_policies_fill() is
+  'Fills lenser_id from the agent, and updated_at.';

@@ -3,6 +3,7 @@
 create or replace function agents.tg_team_members_fill()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -12,4 +13,5 @@ begin
 end;
 $$;
 
-comment on function agents.tg_team_members_fill() is 'Fills lenser_id from the team.';
+comment on function agents.tg_team_members_fill() is
+  'Fills lenser_id from the team.';

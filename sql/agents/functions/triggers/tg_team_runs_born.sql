@@ -1,8 +1,9 @@
--- An approval comes after its run: one that is inserted first would escape the guard, which takes what it
--- demands from the run. Roles with the table owner's rights restore rows in any order.
+-- An approval comes after its run: one that is inserted first would escape the guard, which takes
+-- what it demands from the run. Roles with the table owner's rights restore rows in any order.
 create or replace function agents.tg_team_runs_born()
 returns trigger
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -12,8 +13,12 @@ begin
   then
     return new;
   end if;
-  raise exception 'there is no workflow run "%" yet that an approval could belong to',
-    new.workflow_run_id
-    using errcode = '23503', hint = 'Insert the run; its approval is made with it.';
+  raise exception using
+    errcode = '23503',
+    message = format(
+      'there is no workflow run "%s" yet that an approval could belong to',
+      coalesce(new.workflow_run_id::text, 'NULL')
+    ),
+    hint = 'Insert the run; its approval is made with it.';
 end;
 $$;

@@ -6,6 +6,7 @@
 create or replace function agents.tg_team_runs_guard()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -42,5 +43,5 @@ begin
   new.decided_by := null;
   new.decided_at := null;
   return new;
-end
+end;
 $$;

@@ -1,9 +1,10 @@
--- An assignment's gates and requirement hold for every schedule that goes by it, and for its workflow's
--- runs without one: a role without the table owner's rights, service_role above all, may raise them
--- and lower none, and may not lead them to another workflow.
+-- An assignment's gates and requirement hold for every schedule that goes by it, and for its
+-- workflow's runs without one: a role without the table owner's rights, service_role above all, may
+-- raise them and lower none, and may not lead them to another workflow.
 create or replace function agents.tg_workflow_assignments_approval()
 returns trigger
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -18,8 +19,9 @@ begin
   then
     return new;
   end if;
-  raise exception 'the approval of workflow assignment "%" may be raised, not lowered', old.id
-    using errcode = '42501',
-      hint = 'Make a new assignment and let the owner choose it for his schedule.';
+  raise exception using
+    errcode = '42501',
+    message = format('the approval of workflow assignment "%s" may be raised, not lowered', old.id),
+    hint = 'Make a new assignment and let the owner choose it for his schedule.';
 end;
 $$;

@@ -5,6 +5,7 @@
 create or replace function agents.tg_workflow_assignments_check()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -21,7 +22,8 @@ begin
     select w.lenser_id into new.lenser_id from lenses.workflows as w where w.id = new.workflow_id;
   end if;
   if new.assignee_type is null or new.assignee_type not in ('agent', 'team') then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'assignee_type is not known: %s',
         coalesce('"' || left(new.assignee_type, 60) || '"', 'NULL')
@@ -31,7 +33,8 @@ begin
   if (new.assignee_type, new.assignee_id) is distinct from (v_old.assignee_type, v_old.assignee_id)
     and not lenses.fn_has_assignee(new.lenser_id, new.assignee_type, new.assignee_id)
   then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('assignee %s does not exist', coalesce(new.assignee_id::text, 'NULL')),
       hint = format('Give the id of one of the tenant''s own %ss.', new.assignee_type);
   end if;
@@ -61,7 +64,8 @@ begin
     if not lenses.fn_has_assignee(
       new.lenser_id, null, (new.failure_policy ->> 'fallbackAssigneeId')::uuid
     ) and new.failure_policy ? 'fallbackAssigneeId' then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format(
           'fallbackAssigneeId %s does not exist', new.failure_policy ->> 'fallbackAssigneeId'
         ),

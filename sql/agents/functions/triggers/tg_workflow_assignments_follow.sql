@@ -3,6 +3,7 @@
 create or replace function agents.tg_workflow_assignments_follow()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

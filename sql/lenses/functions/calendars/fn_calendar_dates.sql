@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- All dates of a calendar from p_from through p_until, listed and by rule, each once, without order.
--- A chain of calendars that refer to one another is cut off beyond eight: the check of the rules
--- lets none that long in.
+-- All dates of a calendar from p_from through p_until, listed and by rule, each once, without
+-- order. A chain of calendars that refer to one another is cut off beyond eight: the check of the
+-- rules lets none that long in.
 create or replace function lenses.fn_calendar_dates(
   p_calendar_id uuid,
   p_from date,
@@ -19,8 +19,10 @@ declare
 begin
   select c.* into v_calendar from lenses.schedule_calendars as c where c.id = p_calendar_id;
   if p_depth > 8 then
-    raise exception 'calendar % refers to others more than eight deep', p_calendar_id
-      using errcode = '22023', hint = 'Take a reference out of one of them.';
+    raise exception using
+      errcode = '22023',
+      message = format('calendar %s refers to others more than eight deep', p_calendar_id),
+      hint = 'Take a reference out of one of them.';
   end if;
   return query
   select d from unnest(v_calendar.dates) as d where d between p_from and p_until

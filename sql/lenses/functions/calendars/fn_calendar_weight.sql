@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- What it takes to list a calendar: one for itself, one a rule, exceptions included, one for each 500
--- dates, and as much again for each calendar that a rule refers to, by every path. The calendar
+-- What it takes to list a calendar: one for itself, one a rule, exceptions included, one for each
+-- 500 dates, and as much again for each calendar that a rule refers to, by every path. The calendar
 -- p_changed_id counts as if p_changed_rules and p_changed_dates were its own.
 create or replace function lenses.fn_calendar_weight(
   p_calendar_id uuid,

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
 -- A calendar for a search of slots: its zone, whether its dates are closed (skip_dates) or the only
--- open ones, and all that it names on the dates of a stretch. A calendar that is gone closes nothing.
+-- open ones, and all that it names on the dates of a stretch. A calendar that is gone closes
+-- nothing.
 create or replace function lenses.fn_calendar_window(
   p_calendar_id uuid,
   p_from timestamptz,

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- What the rules of a calendar refer to: calendars of its own lenser or seeds, eight deep, no cycle,
--- and no more in all than a tick lists in passing (lenses.fn_calendar_weight), for this calendar and
--- for each that leads to it; raises 22023. Saves of a lenser's calendars that have rules follow one
--- another, so that two of them cannot close a cycle together.
+-- What the rules of a calendar refer to: calendars of its own lenser or seeds, eight deep, no
+-- cycle, and no more in all than a tick lists in passing (lenses.fn_calendar_weight), for this
+-- calendar and for each that leads to it; raises 22023. Saves of a lenser's calendars that have
+-- rules follow one another, so that two of them cannot close a cycle together.
 create or replace function lenses.fn_check_calendar_links(
   p_calendar_id uuid,
   p_lenser_id uuid,
@@ -37,11 +37,15 @@ begin
   while v_ids <> '{}' loop
     v_depth := v_depth + 1;
     if p_calendar_id = any (v_ids) then
-      raise exception 'the calendar would refer to itself'
-        using errcode = '22023', hint = 'Take the reference out that leads back to it.';
+      raise exception using
+        errcode = '22023',
+        message = 'the calendar would refer to itself',
+        hint = 'Take the reference out that leads back to it.';
     elsif v_depth > 8 then
-      raise exception 'calendars refer to one another more than eight deep'
-        using errcode = '22023', hint = 'Refer to the calendars at the end of the chain.';
+      raise exception using
+        errcode = '22023',
+        message = 'calendars refer to one another more than eight deep',
+        hint = 'Refer to the calendars at the end of the chain.';
     end if;
     select i.id into v_id
     from unnest(v_ids) as i (id)
@@ -50,8 +54,10 @@ begin
       where c.id = i.id and (c.lenser_id = p_lenser_id or c.lenser_id is null))
     limit 1;
     if found then
-      raise exception 'there is no such calendar of yours: %', v_id
-        using errcode = '22023', hint = 'public.fn_get_schedule_calendars() lists yours and the seeds.';
+      raise exception using
+        errcode = '22023',
+        message = format('there is no such calendar of yours: %s', v_id),
+        hint = 'public.fn_get_schedule_calendars() lists yours and the seeds.';
     end if;
     v_ids := array(
       select distinct r
@@ -65,9 +71,14 @@ begin
   where w.weight > c_heaviest
   limit 1;
   if found then
-    raise exception 'calendar % and those it refers to are more than %: % rules and dates, counted '
-      'once for each path that leads to them', v_id, c_heaviest, v_weight
-      using errcode = '22023', hint = 'A rule counts as 1, 500 dates too. Refer to a calendar once, '
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'calendar %s and those it refers to are more than %s: %s rules and dates, counted once '
+        'for each path that leads to them',
+        v_id, c_heaviest, v_weight
+      ),
+      hint = 'A rule counts as 1, 500 dates too. Refer to a calendar once, '
         'and list dates instead of refining a reference by exceptions.';
   end if;
 end;

@@ -1,5 +1,5 @@
--- Checks an array of calendar rules; raises 22023 naming the rule and the way out. Form only: what a
--- rule refers to is the business of lenses.fn_check_calendar_links. p_path names where the array
+-- Checks an array of calendar rules; raises 22023 naming the rule and the way out. Form only: what
+-- a rule refers to is the business of lenses.fn_check_calendar_links. p_path names where the array
 -- stands; p_depth counts how deep "except" is nested.
 create or replace function lenses.fn_check_calendar_rules(
   p_rules jsonb,
@@ -24,34 +24,46 @@ declare
   v_value jsonb;
 begin
   if jsonb_typeof(p_rules) is distinct from 'array' or jsonb_array_length(p_rules) > 200 then
-    raise exception '% of a calendar must be an array of at most 200 rules', p_path
-      using errcode = '22023', hint = 'For example [{"weekdays": ["SAT", "SUN"]}].';
+    raise exception using
+      errcode = '22023',
+      message = format('%s of a calendar must be an array of at most 200 rules', p_path),
+      hint = 'For example [{"weekdays": ["SAT", "SUN"]}].';
   elsif p_depth > 4 then
-    raise exception '%: exceptions are nested more than three deep', p_path
-      using errcode = '22023', hint = 'Write the exceptions of the exception as rules of their own.';
+    raise exception using
+      errcode = '22023',
+      message = format('%s: exceptions are nested more than three deep', p_path),
+      hint = 'Write the exceptions of the exception as rules of their own.';
   end if;
   for v_rule, v_place in
     select r.rule, r.place - 1 from jsonb_array_elements(p_rules) with ordinality as r (rule, place)
   loop
     v_path := format('%s[%s]', p_path, v_place);
     if jsonb_typeof(v_rule) <> 'object' then
-      raise exception '% must be an object, not %', v_path, left(v_rule::text, 60)
-        using errcode = '22023', hint = 'For example {"month_day": "12-25"}.';
+      raise exception using
+        errcode = '22023',
+        message = format('%s must be an object, not %s', v_path, left(v_rule::text, 60)),
+        hint = 'For example {"month_day": "12-25"}.';
     end if;
     v_kind := null;
     for v_key in select k from jsonb_object_keys(v_rule) as k order by k loop
       if v_key = any (c_kinds) then
         if v_kind is not null then
-          raise exception '% is two rules in one: "%" and "%"', v_path, v_kind, v_key
-            using errcode = '22023', hint = 'Write them as two rules; a date that any names is in.';
+          raise exception using
+            errcode = '22023',
+            message = format('%s is two rules in one: "%s" and "%s"', v_path, v_kind, v_key),
+            hint = 'Write them as two rules; a date that any names is in.';
         end if;
         v_kind := v_key;
       elsif v_key <> all ('{from,until,except,observed}'::text[])
       then
-        raise exception '% has an unknown key "%"%', v_path, left(v_key, 60), coalesce(
-          format('; the nearest is "%s"', lenses.fn_closest_word(
-            v_key, c_kinds || '{from,until,except,observed}'::text[])), '')
-          using errcode = '22023', hint = format(
+        raise exception using
+          errcode = '22023',
+          message = format(
+            '%s has an unknown key "%s"%s', v_path, left(v_key, 60), coalesce(
+              format('; the nearest is "%s"', lenses.fn_closest_word(
+                v_key, c_kinds || '{from,until,except,observed}'::text[])), '')
+          ),
+          hint = format(
             'A rule has one of %s, and from, until or except; observed goes with month_day.',
             array_to_string(c_kinds, ', '));
       end if;
@@ -119,8 +131,10 @@ begin
       v_value := to_jsonb(v_kind);
     end if;
     if v_problem is not null then
-      raise exception '%: %, not %', v_path, v_problem, left(v_value::text, 60)
-        using errcode = '22023', hint = 'A rule is, for example, {"month_day": "12-25", "observed": '
+      raise exception using
+        errcode = '22023',
+        message = format('%s: %s, not %s', v_path, v_problem, left(v_value::text, 60)),
+        hint = 'A rule is, for example, {"month_day": "12-25", "observed": '
           'true}, {"nth": {"weekday": "THU", "n": 4, "month": 11}} or {"easter": -2}.';
     end if;
     if v_rule ? 'except' then

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Where a moved slot came from, for people: "moved from Fri 25 Dec: us-federal-holidays"; NULL for a slot
--- of the expression itself. Of several that fall together the first is named, and how many.
+-- Where a moved slot came from, for people: "moved from Fri 25 Dec: us-federal-holidays"; NULL for
+-- a slot of the expression itself. Of several that fall together the first is named, and how many.
 create or replace function lenses.fn_moved_text(
   p_schedule lenses.workflow_schedules,
   p_slot timestamptz
@@ -26,5 +26,5 @@ begin
     case when cardinality(v_from) > 1
       then format(' and %s more', cardinality(v_from) - 1) else '' end,
     (select c.name from lenses.schedule_calendars as c where c.id = p_schedule.calendar_id));
-end
+end;
 $$;

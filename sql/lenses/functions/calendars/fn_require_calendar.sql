@@ -14,12 +14,15 @@ begin
   from lenses.schedule_calendars as c
   where c.id = p_calendar_id and (c.lenser_id = v_lenser_id or c.lenser_id is null);
   if not found then
-    raise exception 'there is no such calendar of yours'
-      using errcode = '42501', hint = 'public.fn_get_schedule_calendars() lists yours.';
+    raise exception using
+      errcode = '42501',
+      message = 'there is no such calendar of yours',
+      hint = 'public.fn_get_schedule_calendars() lists yours.';
   elsif v_row.lenser_id is null then
-    raise exception 'the calendar "%" comes with the product and is read-only', v_row.name
-      using errcode = '42501',
-        hint = 'Clone it: fn_create_schedule_calendar(…, p_clone_of => its id).';
+    raise exception using
+      errcode = '42501',
+      message = format('the calendar "%s" comes with the product and is read-only', v_row.name),
+      hint = 'Clone it: fn_create_schedule_calendar(…, p_clone_of => its id).';
   end if;
   return v_row;
 end;

@@ -1,6 +1,7 @@
--- The date of a month_day rule ("12-25") in a year; NULL where the year has no 29 February. Observed
--- as US federal holidays are: a Saturday on the Friday before, a Sunday on the Monday after, so that
--- the date may lie in the year before. Source: 5 U.S.C. 6103 (b), Executive Order 11582.
+-- The date of a month_day rule ("12-25") in a year; NULL where the year has no 29 February.
+-- Observed as US federal holidays are: a Saturday on the Friday before, a Sunday on the Monday
+-- after, so that the date may lie in the year before. Source: 5 U.S.C. 6103 (b), Executive Order
+-- 11582.
 create or replace function lenses.fn_rule_month_day(
   p_month_day text,
   p_is_observed boolean,

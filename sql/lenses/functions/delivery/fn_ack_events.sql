@@ -9,14 +9,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if cardinality(p_ids) > 1000 then
-    raise exception 'p_ids has % ids, more than 1000', cardinality(p_ids)
-      using errcode = '22023', hint = 'Acknowledge them in several calls.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_ids has %s ids, more than 1000', cardinality(p_ids)),
+      hint = 'Acknowledge them in several calls.';
   end if;
   return query
   delete from lenses.outbox as o
   where o.id = any (p_ids) and o.worker_id = p_worker_id and o.dead_at is null
   returning o.id;
-end
+end;
 $$;
 
-comment on function lenses.fn_ack_events(text, bigint[]) is 'Done: the events p_ids (1,000 at most), which p_worker_id has claimed, go. Gives the ids that went; one that somebody else has claimed since is missing there. 22023: too many ids.';
+comment on function lenses.fn_ack_events(text, bigint[]) is
+  'Done: the events p_ids (1,000 at most), which p_worker_id has claimed, go. Gives the ids that '
+  'went; one that somebody else has claimed since is missing there. 22023: too many ids.';

@@ -1,4 +1,5 @@
--- The result of a run in the body of an answer: a JSON object of at most 1 MB. NULL where it is none.
+-- The result of a run in the body of an answer: a JSON object of at most 1 MB. NULL where it is
+-- none.
 create or replace function lenses.fn_answered_result(p_content text)
 returns jsonb
 language plpgsql
@@ -16,5 +17,5 @@ begin
   return case when jsonb_typeof(v_result) = 'object' then v_result end;
 exception when data_exception or program_limit_exceeded then
   return null;
-end
+end;
 $$;

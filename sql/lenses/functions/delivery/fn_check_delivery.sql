@@ -11,26 +11,39 @@ begin
   if p_delivery.url !~ '^https?://[^/@[:space:][:cntrl:]]+(/[^[:space:][:cntrl:]]*)?$'
     or char_length(p_delivery.url) > 2000
   then
-    raise exception 'delivery.url is no address of http or https: "%"',
-      left(regexp_replace(p_delivery.url, '[[:cntrl:]]', '?', 'g'), 60)
-      using errcode = '22023',
-        hint = 'Write it as https://host/path, without a user; passwords go into headers.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'delivery.url is no address of http or https: "%s"',
+        left(regexp_replace(p_delivery.url, '[[:cntrl:]]', '?', 'g'), 60)
+      ),
+      hint = 'Write it as https://host/path, without a user; passwords go into headers.';
   elsif cardinality(p_delivery.sends) = 0 then
-    raise exception 'delivery.sends is empty'
-      using errcode = '22023', hint = 'To stop it set is_active to false.';
+    raise exception using
+      errcode = '22023',
+      message = 'delivery.sends is empty',
+      hint = 'To stop it set is_active to false.';
   elsif p_delivery.url is null and 'runs' = any (p_delivery.sends) then
-    raise exception 'delivery "%" sends runs and has no url', p_delivery.name
-      using errcode = '22023', hint = 'Name the url, or events in sends; without a url a consumer '
+    raise exception using
+      errcode = '22023',
+      message = format('delivery "%s" sends runs and has no url', p_delivery.name),
+      hint = 'Name the url, or events in sends; without a url a consumer '
         || 'claims events by lenses.fn_claim_events and runs by lenses.fn_claim_workflow_runs.';
   elsif p_delivery.lease_ms <= p_delivery.timeout_ms then
-    raise exception 'delivery.lease_ms is %, no more than timeout_ms, %', p_delivery.lease_ms,
-      p_delivery.timeout_ms
-      using errcode = '22023', hint = 'An answer must come before the lease ends.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'delivery.lease_ms is %s, no more than timeout_ms, %s',
+        p_delivery.lease_ms, p_delivery.timeout_ms
+      ),
+      hint = 'An answer must come before the lease ends.';
   elsif p_delivery.workflow_id is not null and not exists (
     select from lenses.workflows as w where w.id = p_delivery.workflow_id
   ) then
-    raise exception 'delivery.workflow_id: there is no workflow "%"', p_delivery.workflow_id
-      using errcode = '23503', hint = 'Leave it out, or null, for all workflows.';
+    raise exception using
+      errcode = '23503',
+      message = format('delivery.workflow_id: there is no workflow "%s"', p_delivery.workflow_id),
+      hint = 'Leave it out, or null, for all workflows.';
   end if;
-end
+end;
 $$;

@@ -18,12 +18,17 @@ as $$
 begin
   perform lenses.fn_check_claimant(p_worker_id, p_lease);
   if p_limit < 0 then
-    raise exception 'p_limit must not be negative, but is %', p_limit
-      using errcode = '22023', hint = 'Claim as many events as you can work on at once.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_limit must not be negative, but is %s', p_limit),
+      hint = 'Claim as many events as you can work on at once.';
   elsif not exists (select from lenses.deliveries as d where d.name = p_delivery) then
-    raise exception 'there is no delivery %', coalesce('"' || left(p_delivery, 100) || '"', 'NULL')
-      using errcode = '22023',
-        hint = 'Make it by lenses.fn_set_delivery(''{"name": …, "sends": ["run.failed"]}'').';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'there is no delivery %s', coalesce('"' || left(p_delivery, 100) || '"', 'NULL')
+      ),
+      hint = 'Make it by lenses.fn_set_delivery(''{"name": …, "sends": ["run.failed"]}'').';
   end if;
   if not lenses.fn_admit_work() then
     return;
@@ -32,7 +37,15 @@ begin
   select c.* from lenses.fn_take_events(
     p_delivery, p_worker_id, least(coalesce(p_limit, 10), 100),
     now(), now() + coalesce(p_lease, interval '5 minutes')) as c;
-end
+end;
 $$;
 
-comment on function lenses.fn_claim_events(text, text, integer, interval) is 'Gives p_worker_id up to p_limit (100 at most) events of the delivery p_delivery for p_lease (a day at most), the oldest first; of one schedule one at a time, so that they come in order. Acknowledge each by lenses.fn_ack_events, or give it back by lenses.fn_fail_event; what is neither comes again when the lease ends, to whoever claims then, so an event may come more than once: event_id tells. payload is {"id","type","timestamp","text","data"}. Commit before you work on them; LISTEN lf_events instead of polling, and poll now and then all the same. Nothing comes while the delivery is not active. 22023: no such delivery, or a worker id, limit or lease that makes no sense.';
+comment on function lenses.fn_claim_events(text, text, integer, interval) is
+  'Gives p_worker_id up to p_limit (100 at most) events of the delivery p_delivery for p_lease (a '
+  'day at most), the oldest first; of one schedule one at a time, so that they come in order. '
+  'Acknowledge each by lenses.fn_ack_events, or give it back by lenses.fn_fail_event; what is '
+  'neither comes again when the lease ends, to whoever claims then, so an event may come more '
+  'than once: event_id tells. payload is {"id","type","timestamp","text","data"}. Commit before '
+  'you work on them; LISTEN lf_events instead of polling, and poll now and then all the same. '
+  'Nothing comes while the delivery is not active. 22023: no such delivery, or a worker id, limit '
+  'or lease that makes no sense.';

@@ -10,10 +10,13 @@ as $$
 begin
   delete from lenses.deliveries as d where d.name = p_name;
   if not found then
-    raise exception 'there is no delivery "%"', left(p_name, 100)
-      using errcode = '22023', hint = 'lenses.deliveries lists them.';
+    raise exception using
+      errcode = '22023',
+      message = format('there is no delivery "%s"', coalesce(left(p_name, 100), 'NULL')),
+      hint = 'lenses.deliveries lists them.';
   end if;
-end
+end;
 $$;
 
-comment on function lenses.fn_delete_delivery(text) is 'Deletes a delivery, its waiting events and its dead letters. 22023: there is none of that name.';
+comment on function lenses.fn_delete_delivery(text) is
+  'Deletes a delivery, its waiting events and its dead letters. 22023: there is none of that name.';

@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- One piece of the tick's deliveries, at most about p_limit of anything and a hundred requests: reads
--- answers, then posts what there is room for; the delivery that has waited longest first. Returns how
--- much was done; 0: nothing is left, but for what somebody holds. Costs one look where nothing is
--- delivered. A delivery's row is held while it is worked on, so that drivers side by side share them.
--- An endpoint that has failed five times in a row gets one request at a time, so that an outage does
--- not use up what waits.
+-- One piece of the tick's deliveries, at most about p_limit of anything and a hundred requests:
+-- reads answers, then posts what there is room for; the delivery that has waited longest first.
+-- Returns how much was done; 0: nothing is left, but for what somebody holds. Costs one look where
+-- nothing is delivered. A delivery's row is held while it is worked on, so that drivers side by
+-- side share them. An endpoint that has failed five times in a row gets one request at a time, so
+-- that an outage does not use up what waits.
 create or replace function lenses.fn_deliver_part(p_now timestamptz, p_limit integer)
 returns integer
 language plpgsql
@@ -49,5 +49,5 @@ begin
     end;
   end loop;
   return v_done;
-end
+end;
 $$;

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Puts events of one type into the outbox, for each delivery that asks for them, within the caller's
--- transaction. p_events: [{"lenser_id","workflow_id","schedule_id","run_id","data"}], in their order;
--- what is NULL of workflow_id comes from the schedule. Who tells of a schedule holds its row, so the
--- order of the ids is that of the commits.
+-- Puts events of one type into the outbox, for each delivery that asks for them, within the
+-- caller's transaction. p_events: [{"lenser_id","workflow_id","schedule_id","run_id","data"}], in
+-- their order; what is NULL of workflow_id comes from the schedule. Who tells of a schedule holds
+-- its row, so the order of the ids is that of the commits.
 create or replace function lenses.fn_emit_events(
   p_event_type text,
   p_events jsonb,
@@ -10,6 +10,7 @@ create or replace function lenses.fn_emit_events(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -52,5 +53,5 @@ begin
   if found then
     perform lenses.fn_notify_events();
   end if;
-end
+end;
 $$;

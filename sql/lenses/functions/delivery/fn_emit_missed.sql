@@ -3,6 +3,7 @@
 create or replace function lenses.fn_emit_missed(p_plans lenses.slot_plan[], p_now timestamptz)
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -24,5 +25,5 @@ begin
   if v_events is not null then
     perform lenses.fn_emit_events('schedule.missed', v_events, p_now);
   end if;
-end
+end;
 $$;

@@ -3,6 +3,7 @@
 create or replace function lenses.fn_emit_run_event(p_run lenses.workflow_runs, p_at timestamptz)
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -28,5 +29,5 @@ begin
         then left(p_run.metadata #>> '{result,cause}', 200) end,
       'error', case when c_type <> 'approval.waiting'
         then left(p_run.metadata #>> '{result,error}', 2000) end)))), p_at);
-end
+end;
 $$;

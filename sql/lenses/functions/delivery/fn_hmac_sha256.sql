@@ -20,7 +20,8 @@ begin
     v_outer := set_byte(v_outer, i, get_byte(v_key, i) # 92);
   end loop;
   return sha256(v_outer || sha256(v_inner || p_message));
-end
+end;
 $$;
 
-comment on function lenses.fn_hmac_sha256(bytea, bytea) is 'HMAC-SHA256 of p_message under p_key: 32 bytes. NULL for NULL.';
+comment on function lenses.fn_hmac_sha256(bytea, bytea) is
+  'HMAC-SHA256 of p_message under p_key: 32 bytes. NULL for NULL.';

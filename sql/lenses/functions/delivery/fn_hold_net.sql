@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Keeps pg_net's queue as it is until the transaction ends, so that nobody adds a trigger to it, and
--- says why pg_net is not to be called; NULL where it may be.
+-- Keeps pg_net's queue as it is until the transaction ends, so that nobody adds a trigger to it,
+-- and says why pg_net is not to be called; NULL where it may be.
 create or replace function lenses.fn_hold_net()
 returns text
 language plpgsql
@@ -21,5 +21,5 @@ begin
     lock table net.http_request_queue in row exclusive mode nowait;
   end if;
   return (select t.problem || ': ' || t.advice from lenses.fn_net_trouble() as t);
-end
+end;
 $$;

@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
 -- Why pg_net is not to be called here, and what to do; no row where all is well. From the system
 -- catalogues alone: whoever may create in the database could have made a schema net, a function in
--- it, or a trigger on its queue, which would run as lf_sql_engine. So all of it must be a superuser's.
--- Names are looked up there, too: to_regclass() raises where we may not look into the schema.
--- Who locks net.http_request_queue in row exclusive mode first keeps it as it was found.
+-- it, or a trigger on its queue, which would run as lf_sql_engine. So all of it must be a
+-- superuser's. Names are looked up there, too: to_regclass() raises where we may not look into the
+-- schema. Who locks net.http_request_queue in row exclusive mode first keeps it as it was found.
 create or replace function lenses.fn_net_trouble()
 returns table (problem text, advice text)
 language sql
@@ -24,7 +24,8 @@ parts as (
   union all
   select 'relation ' || c.oid::regclass, c.relowner
   from pg_class as c
-  where c.relnamespace in (select n.oid from net as n) and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+  where c.relnamespace in (select n.oid from net as n)
+    and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
   union all
   select format('trigger %s on %s', g.tgname, c.oid::regclass), p.proowner
   from pg_trigger as g

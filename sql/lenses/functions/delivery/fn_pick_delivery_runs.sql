@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Up to p_limit pending runs for a delivery, locked, by priority, then age: of its workflow, or of all
--- that have no delivery of their own. The rules are those of lenses.fn_pick_runs: nothing goes
+-- Up to p_limit pending runs for a delivery, locked, by priority, then age: of its workflow, or of
+-- all that have no delivery of their own. The rules are those of lenses.fn_pick_runs: nothing goes
 -- beyond a schedule's limit, and of such a schedule nothing goes before one that somebody holds.
 -- Looks at the first thousand that may go; what others hold is passed over.
 create or replace function lenses.fn_pick_delivery_runs(
@@ -112,5 +112,5 @@ begin
     left join lenses.workflow_schedules as s on s.id = r.schedule_id
     where s.max_in_flight is null or r.schedule_id = any (v_known)
     order by p.place);
-end
+end;
 $$;

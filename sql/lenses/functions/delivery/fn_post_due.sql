@@ -36,5 +36,5 @@ begin
   end if;
   perform lenses.fn_note_delivery(p_name, null);
   return v_posted;
-end
+end;
 $$;

@@ -23,10 +23,11 @@ begin
       p_now + p_delivery.lease_ms * interval '1 millisecond') as e
   loop
     perform lenses.fn_post_request(
-      p_delivery, p_keys, v_event.event_id::text, v_event.payload, null, v_event.id, v_event.attempt,
+      p_delivery, p_keys, v_event.event_id::text, v_event.payload, null, v_event.id,
+      v_event.attempt,
       v_event.lease_expires_at);
     v_count := v_count + 1;
   end loop;
   return v_count;
-end
+end;
 $$;

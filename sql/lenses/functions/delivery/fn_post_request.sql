@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- Asks pg_net for one signed request and notes its number; sent when the caller commits. What the
--- queue holds, others may read: the signature stands there, the secret never. A number that is known
--- already belongs to a request that pg_net has lost: the newer one takes it over.
+-- queue holds, others may read: the signature stands there, the secret never. A number that is
+-- known already belongs to a request that pg_net has lost: the newer one takes it over.
 create or replace function lenses.fn_post_request(
   p_delivery lenses.deliveries,
   p_keys bytea[],
@@ -42,5 +42,5 @@ begin
   set delivery = excluded.delivery, key = excluded.key, run_id = excluded.run_id,
     outbox_id = excluded.outbox_id, attempt = excluded.attempt, queue_oid = excluded.queue_oid,
     sent_at = excluded.sent_at, expires_at = excluded.expires_at;
-end
+end;
 $$;

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Claims up to p_limit runs for a delivery and posts them; returns how many. Both or neither: a run is
--- running if and only if its request stands in pg_net's queue. The body is what a claim gives, so the
--- endpoint has the worker_id and attempt by which it may complete the run itself.
+-- Claims up to p_limit runs for a delivery and posts them; returns how many. Both or neither: a run
+-- is running if and only if its request stands in pg_net's queue. The body is what a claim gives,
+-- so the endpoint has the worker_id and attempt by which it may complete the run itself.
 create or replace function lenses.fn_post_runs(
   p_delivery lenses.deliveries,
   p_keys bytea[],
@@ -35,5 +35,5 @@ begin
     v_count := v_count + 1;
   end loop;
   return v_count;
-end
+end;
 $$;

@@ -27,5 +27,5 @@ begin
   where o.id = p_id and d.name = o.delivery and o.worker_id = p_worker_id and o.dead_at is null
     and o.attempt = coalesce(p_attempt, o.attempt);
   return found;
-end
+end;
 $$;

@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
 -- Up to p_limit answers to a delivery's requests, and what follows from them; returns how many. The
 -- caller holds the delivery's row. An answer is ours if its number and the queue are those of the
--- request, it is no older than that, and, where it repeats a webhook-id, that is the request's.
--- A run that somebody holds, or whose schedule, is left for the next beat: it waits for nobody. A loop a
--- request, each in a block of its own: one that cannot be settled is left to its lease.
+-- request, it is no older than that, and, where it repeats a webhook-id, that is the request's. A
+-- run that somebody holds, or whose schedule, is left for the next beat: it waits for nobody. A
+-- loop a request, each in a block of its own: one that cannot be settled is left to its lease.
 create or replace function lenses.fn_read_answers(
   p_delivery lenses.deliveries,
   p_now timestamptz,
@@ -100,5 +100,5 @@ begin
     where d.name = p_delivery.name;
   end if;
   return v_good + v_bad;
-end
+end;
 $$;

@@ -1,5 +1,5 @@
--- The pause that a Retry-After header asks for, seconds or a date of HTTP, a day at most; NULL where
--- there is none that can be read.
+-- The pause that a Retry-After header asks for, seconds or a date of HTTP, a day at most; NULL
+-- where there is none that can be read.
 create or replace function lenses.fn_retry_after(p_headers jsonb, p_now timestamptz)
 returns interval
 language plpgsql
@@ -19,13 +19,16 @@ begin
     where lower(h.key) = 'retry-after' limit 1);
   if v_text ~ '^[0-9]{1,9}$' then
     return least(v_text::integer * interval '1 second', interval '1 day');
-  elsif v_text ~ '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$' then
+  elsif v_text
+    ~ '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$' then
     return least(greatest(v_text::timestamptz - p_now, interval '0'), interval '1 day');
   end if;
   return null;
 exception when data_exception then
   return null;
-end
+end;
 $$;
 
-comment on function lenses.fn_retry_after(jsonb, timestamptz) is 'How long the header Retry-After of an answer asks to wait, from p_now on: at most a day; NULL where it says nothing.';
+comment on function lenses.fn_retry_after(jsonb, timestamptz) is
+  'How long the header Retry-After of an answer asks to wait, from p_now on: at most a day; NULL '
+  'where it says nothing.';

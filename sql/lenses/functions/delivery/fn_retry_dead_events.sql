@@ -18,7 +18,9 @@ begin
     perform lenses.fn_notify_events();
   end if;
   return v_count;
-end
+end;
 $$;
 
-comment on function lenses.fn_retry_dead_events(text) is 'The dead letters of a delivery wait again, attempts anew, each before what its schedule has sent since. Returns how many.';
+comment on function lenses.fn_retry_dead_events(text) is
+  'The dead letters of a delivery wait again, attempts anew, each before what its schedule has '
+  'sent since. Returns how many.';

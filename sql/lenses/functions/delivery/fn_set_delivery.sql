@@ -34,8 +34,10 @@ declare
   v_row lenses.deliveries;
 begin
   if p_patch is null then
-    raise exception 'delivery must be a JSON object, not NULL'
-      using errcode = '22023', hint = 'For example {"url": "https://example.com/hook"}.';
+    raise exception using
+      errcode = '22023',
+      message = 'delivery must be a JSON object, not NULL',
+      hint = 'For example {"url": "https://example.com/hook"}.';
   end if;
   perform lenses.fn_check_policy(
     'delivery',
@@ -45,9 +47,13 @@ begin
     c_rules);
   v_name := coalesce(p_patch ->> 'name', 'default');
   if v_name !~ '[^[:space:]]' or v_name ~ '[[:cntrl:]]' or char_length(v_name) > 100 then
-    raise exception 'delivery.name must be 1 to 100 characters on one line, not "%"',
-      left(regexp_replace(v_name, '[[:cntrl:]]', '?', 'g'), 60)
-      using errcode = '22023', hint = 'Leave it out for "default".';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'delivery.name must be 1 to 100 characters on one line, not "%s"',
+        left(regexp_replace(v_name, '[[:cntrl:]]', '?', 'g'), 60)
+      ),
+      hint = 'Leave it out for "default".';
   end if;
   if p_patch ? 'headers' then
     perform lenses.fn_check_delivery_headers(p_patch -> 'headers');
@@ -71,15 +77,15 @@ begin
     max_attempts = excluded.max_attempts, max_events = excluded.max_events,
     updated_at = excluded.updated_at;
   return v_row;
-end
+end;
 $$;
 
 comment on function lenses.fn_set_delivery(jsonb) is
-  'Makes or changes one delivery, where runs are posted or events go, and returns its row. Keys, all '
-  'with defaults: name ("default"), url (https or http; null: a consumer claims the events), sends '
-  '(["runs"], or events: run.failed, run.timed_out, schedule.missed, schedule.halted, '
-  'approval.waiting, schedule.dispatch_failed), workflow_id (null: all), headers ({}), secret_name '
-  '(null: not signed), is_active, max_in_flight (50), timeout_ms (30000), lease_ms (300000, more than '
-  'timeout_ms), max_attempts of an event (10), max_events (10000). A key left out keeps its value. '
-  '22023: unknown key (the nearest is named), wrong type, out of range, no address of http or https; '
-  '23503: no such workflow.';
+  'Makes or changes one delivery, where runs are posted or events go, and returns its row. Keys, '
+  'all with defaults: name ("default"), url (https or http; null: a consumer claims the events), '
+  'sends (["runs"], or events: run.failed, run.timed_out, schedule.missed, schedule.halted, '
+  'approval.waiting, schedule.dispatch_failed), workflow_id (null: all), headers ({}), '
+  'secret_name (null: not signed), is_active, max_in_flight (50), timeout_ms (30000), lease_ms '
+  '(300000, more than timeout_ms), max_attempts of an event (10), max_events (10000). A key left '
+  'out keeps its value. 22023: unknown key (the nearest is named), wrong type, out of range, no '
+  'address of http or https; 23503: no such workflow.';

@@ -1,9 +1,10 @@
 -- owner: lf_sql_engine
--- What an answer means for the run and attempt that it is about; nothing where that attempt is over.
--- The rules are those of lf-sql runs deliver: 200 with a JSON object completes the run; 202 leaves it
--- to the endpoint until the lease ends; 408, 425, 429, 5xx and no answer fail the attempt, with no
--- other before Retry-After; so does whatever else, as contract_violated. A number spent_credits in a
--- JSON object is booked, and ends a run that passes its limit. Returns what went wrong, if it did.
+-- What an answer means for the run and attempt that it is about; nothing where that attempt is
+-- over. The rules are those of lf-sql runs deliver: 200 with a JSON object completes the run; 202
+-- leaves it to the endpoint until the lease ends; 408, 425, 429, 5xx and no answer fail the
+-- attempt, with no other before Retry-After; so does whatever else, as contract_violated. A number
+-- spent_credits in a JSON object is booked, and ends a run that passes its limit. Returns what went
+-- wrong, if it did.
 create or replace function lenses.fn_settle_run(
   p_request lenses.delivery_requests,
   p_status integer,
@@ -51,7 +52,8 @@ begin
     + case when v_run.metadata ? 'fallback_from' then 0 else v_run.spent_credits end;
   if v_total > v_limit then
     v_cause := 'budget_exceeded';
-    v_error := format('spent %s credits, the limit is %s', trim_scale(v_total), trim_scale(v_limit));
+    v_error := format('spent %s credits, the limit is %s', trim_scale(v_total),
+      trim_scale(v_limit));
   elsif p_status = 200 and c_result is not null then
     perform lenses.fn_complete_workflow_run(
       p_request.run_id, c_worker_id, c_result, v_spent, p_request.attempt);
@@ -66,5 +68,5 @@ begin
       and lenses.fn_retry_after(p_headers, p_now) > interval '0';
   end if;
   return v_error;
-end
+end;
 $$;

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Up to p_limit events of a delivery that may go now, the first of each order_key that is still there
--- and none behind it, oldest first; what others hold is passed over.
+-- Up to p_limit events of a delivery that may go now, the first of each order_key that is still
+-- there and none behind it, oldest first; what others hold is passed over.
 create or replace function lenses.fn_take_events(
   p_delivery text,
   p_worker_id text,
@@ -49,5 +49,5 @@ begin
   )
 
   select t.* from taken as t order by t.id;
-end
+end;
 $$;

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Keeps what waits for a delivery bounded: what has used up its attempts, or is more than max_events,
--- becomes a dead letter, the oldest first; dead letters beyond max_events go. At most p_limit of
--- each; returns how many. The caller holds the delivery's row. Old ones go with the history
--- (lenses.fn_purge_history_batch).
+-- Keeps what waits for a delivery bounded: what has used up its attempts, or is more than
+-- max_events, becomes a dead letter, the oldest first; dead letters beyond max_events go. At most
+-- p_limit of each; returns how many. The caller holds the delivery's row. Old ones go with the
+-- history (lenses.fn_purge_history_batch).
 create or replace function lenses.fn_trim_outbox(
   p_delivery lenses.deliveries,
   p_now timestamptz,
@@ -56,5 +56,5 @@ begin
     update lenses.deliveries as d set dropped = d.dropped + v_gone where d.name = p_delivery.name;
   end if;
   return v_dead + v_gone;
-end
+end;
 $$;

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Does any delivery ask for such events? What would tell of one asks this first: where none does, it
--- costs one look at a table with few rows.
+-- Does any delivery ask for such events? What would tell of one asks this first: where none does,
+-- it costs one look at a table with few rows.
 create or replace function lenses.fn_wants_event(p_event_type text)
 returns boolean
 language plpgsql
@@ -11,5 +11,5 @@ as $$
 begin
   return exists (
     select from lenses.deliveries as d where d.is_active and p_event_type = any (d.sends));
-end
+end;
 $$;

@@ -1,5 +1,6 @@
 -- The keys that stand in a secret as Standard Webhooks write it: whsec_ and the base64 of 24 to 64
--- bytes; two or three, with a blank between, while one replaces another. NULL where it is no secret.
+-- bytes; two or three, with a blank between, while one replaces another. NULL where it is no
+-- secret.
 create or replace function lenses.fn_webhook_keys(p_secret text)
 returns bytea[]
 language plpgsql
@@ -23,7 +24,9 @@ begin
     end if;
   end loop;
   return case when cardinality(v_keys) between 1 and 3 then v_keys end;
-end
+end;
 $$;
 
-comment on function lenses.fn_webhook_keys(text) is 'The bytes of a secret "whsec_…", or of several with a blank between; NULL where it is no such secret.';
+comment on function lenses.fn_webhook_keys(text) is
+  'The bytes of a secret "whsec_…", or of several with a blank between; NULL where it is no such '
+  'secret.';

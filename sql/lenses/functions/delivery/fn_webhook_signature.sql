@@ -18,4 +18,6 @@ select string_agg('v1,' || encode(lenses.fn_hmac_sha256(
 from unnest(p_keys) with ordinality as k (key, place)
 $$;
 
-comment on function lenses.fn_webhook_signature(bytea[], text, bigint, text) is 'v1,<base64>, one for each of p_keys with a blank between: signs the request p_id, sent at p_timestamp (seconds since 1970), with the body p_body.';
+comment on function lenses.fn_webhook_signature(bytea[], text, bigint, text) is
+  'v1,<base64>, one for each of p_keys with a blank between: signs the request p_id, sent at '
+  'p_timestamp (seconds since 1970), with the body p_body.';

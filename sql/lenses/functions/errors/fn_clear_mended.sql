@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- For the trigger of workflow_schedules: a save that mends what the newest slot failed on takes the
--- error away, and with it the status. A failed dispatch is tried anew after any edit but a pause; a
--- condition that raised, after it was changed; all else is asked. What the save itself says about
--- errors stands.
+-- error away, and with it the status. A failed dispatch is taken for mended by any edit but a pause
+-- and a change of name or description. A condition that raised is mended by its change. About all
+-- else lenses.fn_error_stands is asked. What the save itself says about errors stands.
 create or replace function lenses.fn_clear_mended(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules
@@ -15,8 +15,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_no_edit constant text[] := array[
-    'is_active', 'paused_at', 'paused_until', 'pause_note', 'next_run_at', 'due_at', 'updated_at', 'description',
-    'missed_override', 'missed_before', 'missed', 'dropped', 'seen_until', 'spread_next_at', 'spread_step'
+    'name', 'description', 'is_active', 'paused_at', 'paused_until', 'pause_note', 'next_run_at',
+    'due_at', 'updated_at', 'missed_override', 'missed_before', 'missed', 'dropped', 'seen_until',
+    'spread_next_at', 'spread_step'
   ];
   v_is_mended boolean;
 begin
@@ -40,7 +41,8 @@ begin
     p_new.last_error_message := null;
   end if;
   return p_new;
-end
+end;
 $$;
 
-comment on function lenses.fn_clear_mended(lenses.workflow_schedules, lenses.workflow_schedules) is 'The row without an error that this save has mended.';
+comment on function lenses.fn_clear_mended(lenses.workflow_schedules, lenses.workflow_schedules) is
+  'The row without an error that this save has mended.';

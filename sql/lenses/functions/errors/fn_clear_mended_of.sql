@@ -15,4 +15,5 @@ where s.workflow_id = p_workflow_id and s.last_dispatch_status = 'validation_fai
   and s.last_error_message ~ '^cycle_detected' and not lenses.fn_error_stands(s)
 $$;
 
-comment on function lenses.fn_clear_mended_of(uuid) is 'Clears cycle_detected of the workflow''s schedules where it is mended.';
+comment on function lenses.fn_clear_mended_of(uuid) is
+  'Clears cycle_detected of the workflow''s schedules where it is mended.';

@@ -40,4 +40,5 @@ from (
 ) as a
 $$;
 
-comment on function lenses.fn_error_stands(lenses.workflow_schedules) is 'Whether what last_dispatch_status and last_error_message tell of is so still.';
+comment on function lenses.fn_error_stands(lenses.workflow_schedules) is
+  'Whether what last_dispatch_status and last_error_message tell of is so still.';

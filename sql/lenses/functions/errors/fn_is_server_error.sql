@@ -1,5 +1,5 @@
--- Is an error the server's own? No schedule has caused such an error: it ends a batch and counts against
--- no schedule.
+-- Is an error the server's own? No schedule has caused such an error: it ends a batch and counts
+-- against no schedule.
 create or replace function lenses.fn_is_server_error(p_sqlstate text)
 returns boolean
 language sql

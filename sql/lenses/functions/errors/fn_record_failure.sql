@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- The slot at hand of a schedule failed. It is tried again after 1, 2, 4 and 8 minutes; the fifth failure
--- uses it up. Where the zone has left the server the slot is dispatched without looking for a next one,
--- and the schedule waits for the zone.
--- What cannot even be recorded is raised as a warning, and the schedule looked at in the next minute.
+-- The slot at hand of a schedule failed. It is tried again after 1, 2, 4 and 8 minutes; the fifth
+-- failure uses it up. Where the zone has left the server the slot is dispatched without looking for
+-- a next one, and the schedule waits for the zone. What cannot even be recorded is raised as a
+-- warning, and the schedule looked at in the next minute.
 create or replace function lenses.fn_record_failure(
   p_schedule_id uuid,
   p_tick_id bigint,
@@ -12,6 +12,7 @@ create or replace function lenses.fn_record_failure(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -108,5 +109,5 @@ exception
         raise warning 'lf-sql: schedule % cannot be put off: % %',
           p_schedule_id, sqlstate, sqlerrm;
     end;
-end
+end;
 $$;

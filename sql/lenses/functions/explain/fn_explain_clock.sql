@@ -7,7 +7,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_epoch constant bigint := 3514446720;
+  c_epoch constant bigint := lenses.fn_cron_epoch();
   v_zone text := lenses.fn_timezone_of_abbreviation(p_timezone);
   v_minute bigint := floor(extract(epoch from p_at) / 60)::bigint + c_epoch;
   v_turn bigint := lenses.fn_cron_next_transition(v_zone, v_minute - 1440, v_minute + 1440);

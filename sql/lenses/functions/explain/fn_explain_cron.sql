@@ -1,5 +1,5 @@
--- A cron expression asked about one minute, field by field: what each field wants, what the wall clock
--- says, whether it is met, and how the two day fields are joined.
+-- A cron expression asked about one minute, field by field: what each field wants, what the wall
+-- clock says, whether it is met, and how the two day fields are joined.
 create or replace function lenses.fn_explain_cron(
   p_cron_expr text,
   p_timezone text,
@@ -11,8 +11,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_months constant text[] := '{January,February,March,April,May,June,July,August,September,October,'
-    'November,December}';
+  c_months constant text[] := '{January,February,March,April,May,June,July,August,September,'
+    'October,November,December}';
   c_weekdays constant text[] := '{Sunday,Monday,Tuesday,Wednesday,Thursday,Friday,Saturday}';
   v_spec lenses.cron_spec := lenses.fn_cron_parse(p_cron_expr);
   v_fields text[] := array_remove(string_to_array(

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- What each guard says of a slot at p_now, in their order: [{"guard", "reason", "is_met", "detail"}].
--- Every guard is asked, also behind one that says no; what a slot of the past met was decided then,
--- and the ledger has it.
+-- What each guard says of a slot at p_now, in their order: [{"guard", "reason", "is_met",
+-- "detail"}]. Every guard is asked, also behind one that says no; what a slot of the past met was
+-- decided then, and the ledger has it.
 create or replace function lenses.fn_explain_guards(
   p_schedule lenses.workflow_schedules,
   p_slot timestamptz,

@@ -31,8 +31,10 @@ begin
   if not found then
     return null;
   elsif p_at is null then
-    raise exception 'p_at is missing'
-      using errcode = '22023', hint = 'Give the minute to explain, such as 2026-11-26 08:30-05.';
+    raise exception using
+      errcode = '22023',
+      message = 'p_at is missing',
+      hint = 'Give the minute to explain, such as 2026-11-26 08:30-05.';
   end if;
   perform lenses.fn_check_instant(p_at, 'p_at');
   v_zone := case when v_schedule.cron_expr is null then 'UTC' else v_schedule.timezone end;
@@ -45,7 +47,8 @@ begin
       v_schedule.start_at, null, v_at - interval '1 microsecond') < v_at + interval '1 minute',
       false);
   end if;
-  v_is_in_window := (v_schedule.start_at is null or v_schedule.start_at < v_at + interval '1 minute')
+  v_is_in_window := (v_schedule.start_at is null
+    or v_schedule.start_at < v_at + interval '1 minute')
     and (v_schedule.end_at is null or v_schedule.end_at >= v_at);
   v_rule := jsonb_build_object(
     'type', v_schedule.schedule_type,
@@ -165,4 +168,12 @@ begin
 end;
 $$;
 
-comment on function lenses.fn_explain_schedule(uuid, timestamptz) is 'Why a schedule fires, fired or does not in the minute of p_at, as jsonb: schedule_id, schedule (name, else description, else title), verdict (fired, skipped, failed, waiting, moved, no_slot, outside_window, before_creation, disabled, paused, not_recorded, finished, would_wait, would_skip, fires), because (one sentence), rule (type, expression, timezone, wall_time, is_slot and for cron each field with wants, value, is_met), clock_change within a day, moved_from, moved_to, window, pause, guards as they stand now, policies as they hold now, ledger (what was recorded), slot_before and slot_after. NULL for an unknown schedule. 22023: p_at is no instant of the years 1970 to 9999.';
+comment on function lenses.fn_explain_schedule(uuid, timestamptz) is
+  'Why a schedule fires, fired or does not in the minute of p_at, as jsonb: schedule_id, schedule '
+  '(name, else description, else title), verdict (fired, skipped, failed, waiting, moved, '
+  'no_slot, outside_window, before_creation, disabled, paused, not_recorded, finished, '
+  'would_wait, would_skip, fires), because (one sentence), rule (type, expression, timezone, '
+  'wall_time, is_slot and for cron each field with wants, value, is_met), clock_change within a '
+  'day, moved_from, moved_to, window, pause, guards as they stand now, policies as they hold now, '
+  'ledger (what was recorded), slot_before and slot_after. NULL for an unknown schedule. 22023: '
+  'p_at is no instant of the years 1970 to 9999.';

@@ -1,6 +1,6 @@
--- The first change of a zone's clock, forward or back, in the two years after p_now at which an expression's slots are
--- not those of other days: {"at", "minutes", "effect"}; NULL where every change passes them by.
--- effect: skipped, doubled (real time), moved, once (wall clock).
+-- The first change of a zone's clock, forward or back, in the two years after p_now at which an
+-- expression's slots are not those of other days: {"at", "minutes", "effect"}; NULL where every
+-- change passes them by. effect: skipped, doubled (real time), moved, once (wall clock).
 create or replace function lenses.fn_lint_clock(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -13,7 +13,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_epoch constant bigint := 3514446720;
+  c_epoch constant bigint := lenses.fn_cron_epoch();
   v_zone text := lenses.fn_timezone_of_abbreviation(p_timezone);
   v_spec lenses.cron_spec := lenses.fn_cron_base(p_spec);
   v_turn bigint := floor(extract(epoch from p_now) / 60)::bigint + c_epoch;

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- What is likely not meant about schedules, a row a finding; p_schedule_id NULL: about all of a lenser
--- (p_lenser_id), or of everybody. Reads rules, calendars and what ran; changes nothing.
+-- What is likely not meant about schedules, a row a finding; p_schedule_id NULL: about all of a
+-- lenser (p_lenser_id), or of everybody. Reads rules, calendars and what ran; changes nothing.
 create or replace function lenses.fn_lint_schedule(
   p_schedule_id uuid default null,
   p_lenser_id uuid default null
@@ -157,4 +157,8 @@ from findings as f
 order by f.id, f.place
 $$;
 
-comment on function lenses.fn_lint_schedule(uuid, uuid) is 'What is likely not meant about a schedule (p_schedule_id NULL: all of p_lenser_id, or of everybody): schedule_id, code (clock_change, uneven_step, either_day, rare, calendar_ends, crowded_minute, jitter_exceeds_distance, limit_always_met), severity (info, warning, error), message, hint.';
+comment on function lenses.fn_lint_schedule(uuid, uuid) is
+  'What is likely not meant about a schedule (p_schedule_id NULL: all of p_lenser_id, or of '
+  'everybody): schedule_id, code (clock_change, uneven_step, either_day, rare, calendar_ends, '
+  'crowded_minute, jitter_exceeds_distance, limit_always_met), severity (info, warning, error), '
+  'message, hint.';

@@ -1,6 +1,6 @@
--- The first step of an expression's minute, hour or day-of-month field that does not divide the field, so that the
--- last distance of each round is another: {"field", "item", "step", "round", "last"}; NULL where there
--- is none.
+-- The first step of an expression's minute, hour or day-of-month field that does not divide the
+-- field, so that the last distance of each round is another: {"field", "item", "step", "round",
+-- "last"}; NULL where there is none.
 create or replace function lenses.fn_lint_steps(p_cron_expr text)
 returns jsonb
 language sql
@@ -15,7 +15,8 @@ as $$
     array['minute', 'hour', 'day-of-month'], array[60, 24, 31]
   ) with ordinality as f (field, name, size, place)
   cross join lateral unnest(string_to_array(f.field, ',')) as i (item)
-  cross join lateral (select substring(i.item from '^(?:[*]|[0-9]+)/([0-9]{1,2})$')::integer as step) as s
+  cross join lateral (select substring(
+    i.item from '^(?:[*]|[0-9]+)/([0-9]{1,2})$')::integer as step) as s
   where s.step > 1 and f.size % s.step <> 0 and s.step < f.size
   order by f.place
   limit 1

@@ -1,5 +1,6 @@
--- The last slot of a schedule strictly before p_before within its window; NULL where there is none in
--- the 42 years before. Slots are counted in stretches that double, then the last one is looked up.
+-- The last slot of a schedule strictly before p_before within its window; NULL where there is none
+-- in the 42 years before. Slots are counted in stretches that double, then the last one is looked
+-- up.
 create or replace function lenses.fn_previous_slot(
   p_schedule lenses.workflow_schedules,
   p_before timestamptz

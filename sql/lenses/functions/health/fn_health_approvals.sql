@@ -34,4 +34,5 @@ where a.n > 0
 $$;
 
 comment on function lenses.fn_health_approvals(uuid) is
-'A line about runs in pending_approval: how many, of how many schedules, since when. Columns as of lenses.fn_health.';
+  'A line about runs in pending_approval: how many, of how many schedules, since when. Columns as '
+  'of lenses.fn_health.';

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Deliveries, a line each that is active or holds dead letters, and one about who else may use pg_net; none where
--- nothing is delivered.
+-- Deliveries, a line each that is active or holds dead letters, and one about who else may use
+-- pg_net; none where nothing is delivered.
 create or replace function lenses.fn_health_deliveries()
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql
@@ -33,7 +33,8 @@ select
   'delivery ' || d.name,
   case when f.label is not null then 'bad' when w.label is not null then 'warn' else 'ok' end,
   coalesce(f.label, w.label, 'ok'),
-  coalesce(f.detail, w.detail, format('%s delivered, %s failed, %s events wait', d.delivered, d.failed, d.waiting)),
+  coalesce(f.detail, w.detail,
+    format('%s delivered, %s failed, %s events wait', d.delivered, d.failed, d.waiting)),
   coalesce(f.advice, w.advice),
   null::uuid
 from deliveries as d
@@ -44,7 +45,8 @@ left join lateral (
     (d.trouble is not null, 'CANNOT POST', d.trouble, d.advice),
     (
       d.is_unsigned, 'NO SECRET',
-      format('the secret "%s" is not there, or is not "whsec_" and base64: nothing is posted', d.secret_name),
+      format('the secret "%s" is not there, or is not "whsec_" and base64: nothing is posted',
+        d.secret_name),
       format('select lenses.fn_set_delivery_secret(%L, ''whsec_…'');', d.secret_name)
     ),
     (
@@ -53,7 +55,8 @@ left join lateral (
     ),
     (
       d.is_active and d.failures >= 5, 'FAILING',
-      format('the last %s requests failed, so one is tried at a time: %s', d.failures, d.last_error),
+      format('the last %s requests failed, so one is tried at a time: %s', d.failures,
+        d.last_error),
       'look at the endpoint; what waits goes on by itself'
     ),
     (
@@ -69,8 +72,10 @@ left join lateral (
   limit 1
 ) as f on true
 left join lateral (
-  select 'waiting', format('%s events wait, the oldest since %s', d.waiting, lenses.fn_health_since(d.oldest, d.now)),
-    case when d.url is null then format('start what claims them: lenses.fn_claim_events(%L, …)', d.name)
+  select 'waiting', format(
+    '%s events wait, the oldest since %s', d.waiting, lenses.fn_health_since(d.oldest, d.now)),
+    case when d.url is null
+      then format('start what claims them: lenses.fn_claim_events(%L, …)', d.name)
       else 'look at the worker line, and at max_in_flight' end
   where d.is_active and d.oldest < d.now - interval '1 hour'
 ) as w (label, detail, advice) on true
@@ -79,11 +84,13 @@ union all
 
 select
   'pg_net', 'warn', 'OPEN',
-  'every role of this database may read the headers of requests in net.http_request_queue and write answers',
+  'every role of this database may read the headers of requests in net.http_request_queue and '
+  'write answers',
   format(
-    'as its owner: grant usage on schema net to %1$I; grant select, insert on all tables in schema net to %1$I; '
-    'grant usage on all sequences in schema net to %1$I; revoke all on all tables in schema net from public; '
-    'revoke all on all sequences in schema net from public -- where net is the platform''s, keep it out of the '
+    'as its owner: grant usage on schema net to %1$I; grant select, insert on all tables in schema '
+    'net to %1$I; grant usage on all sequences in schema net to %1$I; revoke all on all tables in '
+    'schema net from public; revoke all on all sequences in schema net from public -- where net is '
+    'the platform''s, keep it out of the '
     'schemas that clients reach', current_user),
   null
 where exists (select from deliveries as d where d.is_active and d.url is not null) and exists (
@@ -91,9 +98,11 @@ where exists (select from deliveries as d where d.is_active and d.url is not nul
   from pg_class as c
   inner join pg_namespace as n on n.oid = c.relnamespace
   cross join lateral aclexplode(c.relacl) as a
-  where n.nspname = 'net' and c.relname in ('http_request_queue', '_http_response') and a.grantee = 0)
+  where n.nspname = 'net' and c.relname in ('http_request_queue', '_http_response')
+    and a.grantee = 0)
 order by 1
 $$;
 
 comment on function lenses.fn_health_deliveries() is
-'Lines about deliveries and pg_net: what cannot be posted, endpoints that fail, dead letters. Columns as of lenses.fn_health.';
+  'Lines about deliveries and pg_net: what cannot be posted, endpoints that fail, dead letters. '
+  'Columns as of lenses.fn_health.';

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Is somebody dispatching? Reads the newest tick, the workers' heartbeats and the settings; what pg_cron shows comes in
--- p_facts (fn_health_pg_cron; NULL: not asked). On a standby only the replicated tick says anything. The clock is
--- the server's own: a caller cannot set it.
+-- Is somebody dispatching? Reads the newest tick, the workers' heartbeats and the settings; what
+-- pg_cron shows comes in p_facts (fn_health_pg_cron; NULL: not asked). On a standby only the
+-- replicated tick says anything. The clock is the server's own: a caller cannot set it.
 create or replace function lenses.fn_health_driver(p_facts jsonb)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language plpgsql
@@ -49,11 +49,13 @@ begin
   from lenses.worker_heartbeats as w
   where w.beat_at > v_now - interval '30 seconds';
   v_has_worker := coalesce(cardinality(v_leaders), 0) > 0;
-  v_is_recent := coalesce(v_tick.started_at between v_now - v_silence and v_now + interval '5 seconds', false);
+  v_is_recent := coalesce(
+    v_tick.started_at between v_now - v_silence and v_now + interval '5 seconds', false);
   v_ago := lenses.fn_health_since(v_tick.started_at, v_now);
 
   select j.* into v_job
-  from lenses.fn_health_pg_cron(p_facts, v_has_worker or (v_is_recent and v_tick.driver <> 'pg_cron')) as j;
+  from lenses.fn_health_pg_cron(
+    p_facts, v_has_worker or (v_is_recent and v_tick.driver <> 'pg_cron')) as j;
 
   select r.* into v_read_only from lenses.fn_health_read_only() as r;
 
@@ -62,12 +64,14 @@ begin
     state := case when v_is_recent then 'warn' else 'bad' end;
     label := 'standby';
     detail := format(
-      'this server is a standby, in recovery and read-only: the primary dispatches; its newest tick that has arrived '
+      'this server is a standby, in recovery and read-only: the primary dispatches; its newest '
+      'tick that has arrived '
         || 'here is %s',
       coalesce(v_ago || ' old', 'none')
     );
     advice := case
-      when v_is_recent then 'ask the primary for its health; after a failover the dispatcher goes on by itself'
+      when v_is_recent
+        then 'ask the primary for its health; after a failover the dispatcher goes on by itself'
       else 'see whether the primary ticks and whether replication keeps up'
     end;
     return next;
@@ -87,14 +91,17 @@ begin
   elsif v_tick.started_at > v_now + interval '5 seconds' then
     state := 'bad';
     label := 'clock';
-    detail := format('the newest tick is stamped %s in the future: the server''s clock was set back', v_ago);
-    advice := 'put the clock right (NTP), then: lf-sql schedule recompute --all; it looks for the next slots anew, '
+    detail := format(
+      'the newest tick is stamped %s in the future: the server''s clock was set back', v_ago);
+    advice := 'put the clock right (NTP), then: lf-sql schedule recompute --all; it looks for the '
+      'next slots anew, '
       || 'and none is dispatched twice';
   elsif v_is_recent then
     state := 'ok';
     label := 'ok';
     detail := format('last tick %s ago, by %s', v_ago, v_tick.driver)
-      || case when v_has_worker then format('; leader %s, %s standing by', v_leaders[1], v_standbys) else '' end;
+      || case when v_has_worker then format('; leader %s, %s standing by', v_leaders[1], v_standbys)
+        else '' end;
   elsif v_tick.id is null and v_settings.updated_at > v_now - v_silence
     and (v_has_worker or v_job.label = 'registered')
   then
@@ -112,7 +119,8 @@ begin
       when v_has_worker then 'a worker is alive and does not tick: see its log'
       when v_job.state = 'bad' then 'mend pg_cron as said below, or run lf-sql worker'
       when v_job.label = 'registered'
-        then 'the job is there and does not run: see cron.job_run_details and the server''s log, or run lf-sql worker'
+        then 'the job is there and does not run: see cron.job_run_details and the server''s log, '
+          'or run lf-sql worker'
       else 'run lf-sql worker, or lf-sql install where the server has pg_cron'
     end;
   end if;
@@ -129,32 +137,38 @@ begin
     check_name := 'dispatchers';
     state := 'warn';
     label := cardinality(v_leaders)::text;
-    detail := format('%s workers think that they lead: %s', cardinality(v_leaders), array_to_string(v_leaders, ', '));
-    advice := 'no slot is dispatched twice, but a lock does not hold: connect workers directly, not through a pooler';
+    detail := format('%s workers think that they lead: %s', cardinality(v_leaders),
+      array_to_string(v_leaders, ', '));
+    advice := 'no slot is dispatched twice, but a lock does not hold: connect workers directly, '
+      'not through a pooler';
     return next;
   end if;
 
-  -- The two numbers of the worker's advisory lock. A worker of an older version does not name its session.
+  -- The two numbers of the worker's advisory lock. A worker of an older version does not name its
+  -- session.
   select l.pid, a.usename into v_squatter
   from pg_locks as l
-  join pg_database as d on d.oid = l.database and d.datname = current_database()
-  join pg_stat_activity as a on a.pid = l.pid
+  inner join pg_database as d on d.oid = l.database and d.datname = current_database()
+  inner join pg_stat_activity as a on a.pid = l.pid
   where l.locktype = 'advisory' and l.granted and l.objsubid = 2
     and l.classid = 1818635635::oid and l.objid = 1902911537::oid
     and not exists (
       select from lenses.worker_heartbeats as w
-      where w.server_pid = l.pid or w.server_pid is null and w.beat_at > v_now - interval '30 seconds'
+      where w.server_pid = l.pid or w.server_pid is null
+        and w.beat_at > v_now - interval '30 seconds'
     );
   if found then
     check_name := 'lock';
     state := 'warn';
     label := 'taken';
     detail := format(
-      'server process %s (role %s) holds the lock of the worker that leads, and is no worker', v_squatter.pid,
+      'server process %s (role %s) holds the lock of the worker that leads, and is no worker',
+      v_squatter.pid,
       v_squatter.usename
     );
     advice := format(
-      'workers tick all the same; as a superuser: select pg_terminate_backend(%s), and ask that role why', v_squatter.pid
+      'workers tick all the same; as a superuser: select pg_terminate_backend(%s), and ask that '
+      'role why', v_squatter.pid
     );
     return next;
   end if;
@@ -166,20 +180,25 @@ begin
       from lenses.dispatch_ticks as t
       where t.started_at > v_now - v_silence and t.undone_at is null
     );
-    state := case when v_is_failing or not (v_is_recent or v_settings.is_frozen) then 'bad' else 'ok' end;
+    state := case when v_is_failing or not (v_is_recent or v_settings.is_frozen) then 'bad'
+      else 'ok' end;
     label := case when v_is_failing then 'failing' when state = 'ok' then 'ok' else 'old' end;
     detail := format(
-      '%s, %s: %s schedules due, %s runs, %s failed', to_char(v_round.started_at, 'YYYY-MM-DD HH24:MI:SS UTC'),
+      '%s, %s: %s schedules due, %s runs, %s failed',
+      to_char(v_round.started_at, 'YYYY-MM-DD HH24:MI:SS UTC'),
       case
         when v_round.finished_at is null then 'not finished'
         else 'took ' || round(
-          (extract(epoch from v_round.finished_at) - extract(epoch from v_round.started_at)) * 1000)::text || ' ms'
+          (extract(epoch from v_round.finished_at)
+            - extract(epoch from v_round.started_at)) * 1000)::text || ' ms'
       end,
       v_round.due, v_round.dispatched, v_round.failed
     ) || case when v_round.lanes > 1 then format('; %s lanes', v_round.lanes) else '' end
       || coalesce('; ' || v_round.note, '');
     advice := case label
-      when 'failing' then 'each tick of the last minutes failed so: mend what it names; lf-sql verify says what is off'
+      when 'failing'
+        then 'each tick of the last minutes failed so: mend what it names; lf-sql verify says what '
+          'is off'
       when 'old' then 'see worker above'
     end;
     return next;
@@ -193,9 +212,11 @@ begin
     check_name := 'clock';
     state := 'warn';
     label := 'was ahead';
-    detail := format('ticks are stamped up to %s in the future: the server''s clock was ahead for a while', (
+    detail := format('ticks are stamped up to %s in the future: the server''s clock was ahead for '
+      'a while', (
       select lenses.fn_health_since(v_now, max(t.started_at)) from lenses.dispatch_ticks as t));
-    advice := 'lf-sql schedule recompute --all # looks for the next slots anew; none is dispatched twice';
+    advice := 'lf-sql schedule recompute --all # looks for the next slots anew; none is '
+      'dispatched twice';
     return next;
   end if;
 
@@ -217,7 +238,8 @@ begin
       'nothing ticked for %s before %s', lenses.fn_health_age(v_gap.gap),
       to_char(v_gap.started_at, 'YYYY-MM-DD HH24:MI UTC')
     );
-    advice := 'the server was down or suspended: onMissed of each schedule decided about its slots; '
+    advice := 'the server was down or suspended: onMissed of each schedule decided about its '
+      'slots; '
       || 'a server that suspends itself when idle cannot keep time';
     return next;
   end if;
@@ -225,4 +247,5 @@ end;
 $$;
 
 comment on function lenses.fn_health_driver(jsonb) is
-'Lines about who drives the dispatcher: worker, pg_cron, dispatchers, lock, last tick, lanes, gaps. p_facts as in lenses.fn_health.';
+  'Lines about who drives the dispatcher: worker, pg_cron, dispatchers, lock, last tick, lanes, '
+  'gaps. p_facts as in lenses.fn_health.';

@@ -31,4 +31,5 @@ order by c.operation, f.id
 $$;
 
 comment on function lenses.fn_health_gateway_crons(uuid) is
-'Findings about gateway crons, a line each; p_lenser_id NULL: of every tenant. Columns as of lenses.fn_health.';
+  'Findings about gateway crons, a line each; p_lenser_id NULL: of every tenant. Columns as of '
+  'lenses.fn_health.';

@@ -42,14 +42,17 @@ holders as (
 
 select
   'held rows', 'bad', h.pid::text,
-  format('%s schedules are due, the oldest since %s, and no tick can lock %s: process %s (role %s%s%s) %s %s on %s%s',
+  format('%s schedules are due, the oldest since %s, and no tick can lock %s: process %s '
+    '(role %s%s%s) %s %s on %s%s',
     h.due, lenses.fn_health_since(h.oldest, clock_timestamp()),
     case when h.held > 0 then format('%s of them', h.held) else 'them all' end, h.pid,
     coalesce(nullif(h.role, ''), 'not visible'), coalesce(', ' || h.application_name, ''),
-    coalesce(', ' || nullif(h.state, ''), ''), case when h.held > 0 then 'holds' else 'may be why: it holds' end,
+    coalesce(', ' || nullif(h.state, ''), ''), case when h.held > 0 then 'holds'
+      else 'may be why: it holds' end,
     h.lock, h.relation,
     coalesce(' since ' || lenses.fn_health_age(make_interval(secs => h.age)), '')),
-  format('select pg_terminate_backend(%s); -- or end its transaction; what was on time when it came is dispatched', h.pid),
+  format('select pg_terminate_backend(%s); -- or end its transaction; what was on time when it '
+    'came is dispatched', h.pid),
   null::uuid
 from holders as h
 where h.due > 0
@@ -58,4 +61,4 @@ limit 3
 $$;
 
 comment on function lenses.fn_health_holders(jsonb) is
-'Lines about sessions that hold rows of due schedules. p_facts as in lenses.fn_health.';
+  'Lines about sessions that hold rows of due schedules. p_facts as in lenses.fn_health.';

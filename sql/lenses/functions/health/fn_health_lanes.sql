@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- A line a lane where there are several, and one a pg_cron job of a lane too many. A lane that does not
--- tick is no bad news: the others do its work, only later. p_facts -> 'lanes': the numbers of lanes
--- with a job, where it could be asked. Under a worker (p_has_worker) lanes tick only while there is
--- more to do than a batch, so that its heartbeat says which are there.
+-- A line a lane where there are several, and one a pg_cron job of a lane too many. A lane that does
+-- not tick is no bad news: the others do its work, only later. p_facts -> 'lanes': the numbers of
+-- lanes with a job, where it could be asked. Under a worker (p_has_worker) lanes tick only while
+-- there is more to do than a batch, so that its heartbeat says which are there.
 create or replace function lenses.fn_health_lanes(p_facts jsonb, p_has_worker boolean)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql
@@ -69,7 +69,8 @@ select
       'not finished'), j.dispatched)
     when j.word = 'ok' then 'connected; it ticks while there is more to do than a batch'
     when j.word = 'new' then 'set just now; its first tick comes within a minute'
-    when j.word = 'not connected' then format('the worker has connections for %s lanes', j.worker_lanes)
+    when j.word = 'not connected'
+      then format('the worker has connections for %s lanes', j.worker_lanes)
     when j.word = 'job missing' then 'there is no job for it that this role can see'
     else 'it has not ticked for 3 minutes; the others do its work'
   end,
@@ -78,7 +79,8 @@ select
     when 'not connected' then 'see the log of the worker; the server may be out of connections'
     when 'job missing' then 'run lf-sql install; it registers the job'
     when 'silent'
-      then 'run lf-sql install, which registers its job; see cron.job_run_details and cron.max_running_jobs'
+      then 'run lf-sql install, which registers its job; see cron.job_run_details and '
+        'cron.max_running_jobs'
   end,
   null::uuid
 from judged as j
@@ -86,4 +88,5 @@ order by j.lane
 $$;
 
 comment on function lenses.fn_health_lanes(jsonb, boolean) is
-'Lines about the lanes of the dispatcher, where there are several. p_facts as in lenses.fn_health; p_has_worker: a worker leads.';
+  'Lines about the lanes of the dispatcher, where there are several. p_facts as in '
+  'lenses.fn_health; p_has_worker: a worker leads.';

@@ -1,6 +1,7 @@
--- The minute job's line, from facts that only the connected role can see (sql/queries/health_facts.sql and, where
--- the extension is in this database, health_job.sql). It judges and reads nothing; the first trouble that applies is
--- named. p_is_driven: something ticks all the same, so that a missing job is no bad news.
+-- The minute job's line, from facts that only the connected role can see
+-- (sql/queries/health_facts.sql and, where the extension is in this database, health_job.sql). It
+-- judges and reads nothing; the first trouble that applies is named. p_is_driven: something ticks
+-- all the same, so that a missing job is no bad news.
 create or replace function lenses.fn_health_pg_cron(p_facts jsonb, p_is_driven boolean)
 returns table (state text, label text, detail text, advice text)
 language sql
@@ -38,20 +39,24 @@ cross join lateral (
   (
     2, not (f.c ->> 'is_available')::boolean and not (f.c ->> 'is_installed')::boolean, 'missing',
     'pg_cron is not installed on this server',
-    'install the package postgresql-NN-cron, add pg_cron to shared_preload_libraries, restart, and run lf-sql install; '
+    'install the package postgresql-NN-cron, add pg_cron to shared_preload_libraries, restart, and '
+    'run lf-sql install; '
     || 'or run lf-sql worker'
   ),
   (
     3, (f.c ->> 'is_preloaded')::boolean is false, 'not preloaded',
     'pg_cron is on this server, but not in shared_preload_libraries',
-    'add pg_cron to shared_preload_libraries, restart the server, and run lf-sql install; or run lf-sql worker'
+    'add pg_cron to shared_preload_libraries, restart the server, and run lf-sql install; or run '
+    'lf-sql worker'
   ),
   (
-    4, not (f.c ->> 'is_installed')::boolean and f.c ->> 'cron_database' <> f.database, 'in another database',
+    4, not (f.c ->> 'is_installed')::boolean
+      and f.c ->> 'cron_database' <> f.database, 'in another database',
     format('pg_cron lives in database %s, and this is %s', f.c ->> 'cron_database', f.database),
     format(
       'run lf-sql install --cron-dsn with the DSN of database %s (it registers the jobs there, by '
-      || 'cron.schedule_in_database), and this command with it; or set cron.database_name = %L and restart; '
+      || 'cron.schedule_in_database), and this command with it; or set cron.database_name = %L '
+      'and restart; '
       || 'or run lf-sql worker',
       f.c ->> 'cron_database', f.database
     )
@@ -59,12 +64,14 @@ cross join lateral (
   (
     5, not (f.c ->> 'is_installed')::boolean, 'missing',
     'pg_cron is on this server, but not created in this database',
-    'run lf-sql install as a role that may create the extension, or: create extension pg_cron; and lf-sql install again'
+    'run lf-sql install as a role that may create the extension, or: create extension pg_cron; and '
+    'lf-sql install again'
   ),
   (
     6, not coalesce((f.c ->> 'can_read')::boolean, false), 'not visible',
     'this role may not read cron.job',
-    'grant usage on schema cron to the role that installs, and run lf-sql install; or ask health as that role'
+    'grant usage on schema cron to the role that installs, and run lf-sql install; or ask health '
+    'as that role'
   ),
   (
     7, f.j is null or jsonb_typeof(f.j) = 'null', 'job missing',
@@ -75,7 +82,8 @@ cross join lateral (
     8, not (f.j ->> 'has_role')::boolean, 'owner gone',
     format('the job belongs to role %s, which does not exist', f.j ->> 'username'),
     format(
-      'as a superuser: delete from cron.job where jobid = %s; then run lf-sql install as a role that stays',
+      'as a superuser: delete from cron.job where jobid = %s; then run lf-sql install as a role '
+      'that stays',
       f.j ->> 'jobid'
     )
   ),
@@ -89,7 +97,8 @@ cross join lateral (
     'run lf-sql install; it registers the job anew'
   ),
   (
-    11, f.j ->> 'schedule' <> '* * * * *' or f.j ->> 'command' not like 'do $%call lenses.sp_dispatch_tick();%',
+    11, f.j ->> 'schedule' <> '* * * * *'
+      or f.j ->> 'command' not like 'do $%call lenses.sp_dispatch_tick();%',
     'job altered',
     format('the job is %L at %L', left(f.j ->> 'command', 100), f.j ->> 'schedule'),
     'run lf-sql install; it registers the job anew'
@@ -99,27 +108,34 @@ cross join lateral (
     and (f.j ->> 'nodeport' <> f.c ->> 'port' or f.j ->> 'nodename' <> f.c ->> 'host'),
     'job altered',
     format(
-      'the job connects to %s on port %s, and this server''s are %s and %s', f.j ->> 'nodename', f.j ->> 'nodeport',
+      'the job connects to %s on port %s, and this server''s are %s and %s', f.j ->> 'nodename',
+      f.j ->> 'nodeport',
       coalesce(f.c ->> 'host', 'not visible'), f.c ->> 'port'
     ),
     'run lf-sql install; it registers the job anew'
   ),
   (
     13, not (f.j ->> 'can_login')::boolean, 'not permitted',
-    format('role %s, to whom the job belongs, may not log in, and pg_cron logs in as it', f.j ->> 'username'),
+    format('role %s, to whom the job belongs, may not log in, and pg_cron logs in as it',
+      f.j ->> 'username'),
     format(
-      'run lf-sql install as a role that may log in, or: alter role %s login', quote_ident(f.j ->> 'username')
+      'run lf-sql install as a role that may log in, or: alter role %s login',
+      quote_ident(f.j ->> 'username')
     )
   ),
   (
     14, not (f.j ->> 'can_tick')::boolean, 'not permitted',
-    format('role %s, to whom the job belongs, may not call lenses.sp_dispatch_tick()', f.j ->> 'username'),
+    format('role %s, to whom the job belongs, may not call lenses.sp_dispatch_tick()',
+      f.j ->> 'username'),
     'run lf-sql install; it grants anew what was lost'
   ),
   (
-    15, f.r ->> 'status' = 'failed' and f.r ->> 'return_message' like 'connection failed%', 'connection failed',
-    format('pg_cron cannot connect to this server (cron.host is %s)', coalesce(nullif(f.c ->> 'host', ''), 'not visible')),
-    'as a superuser: alter system set cron.use_background_workers = on; then restart the server (pg_cron reads it only '
+    15, f.r ->> 'status' = 'failed'
+      and f.r ->> 'return_message' like 'connection failed%', 'connection failed',
+    format('pg_cron cannot connect to this server (cron.host is %s)',
+      coalesce(nullif(f.c ->> 'host', ''), 'not visible')),
+    'as a superuser: alter system set cron.use_background_workers = on; then restart the server '
+    '(pg_cron reads it only '
     || 'then, and connects to nothing any more); or run lf-sql worker'
   ),
   (
@@ -129,7 +145,8 @@ cross join lateral (
   ),
   (
     17, f.r ->> 'status' = 'failed' and (f.r ->> 'age')::numeric < 600, 'job fails',
-    'its last run failed' || coalesce(': ' || nullif(btrim(left(f.r ->> 'return_message', 200)), ''), ''),
+    'its last run failed'
+      || coalesce(': ' || nullif(btrim(left(f.r ->> 'return_message', 200)), ''), ''),
     'see cron.job_run_details; lf-sql verify says what is off in the installation'
   ),
   (
@@ -143,4 +160,4 @@ limit 1
 $$;
 
 comment on function lenses.fn_health_pg_cron(jsonb, boolean) is
-'One line about the minute job, judged from p_facts (NULL: not asked). state ok, warn or bad.';
+  'One line about the minute job, judged from p_facts (NULL: not asked). state ok, warn or bad.';

@@ -9,13 +9,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 select
   case p.source
-    when 'database' then format('database %s makes every transaction read-only: nothing can be dispatched',
+    when 'database' then format(
+      'database %s makes every transaction read-only: nothing can be dispatched',
       current_database())
-    else 'the server makes every transaction read-only (default_transaction_read_only is on): nothing can be dispatched'
+    else 'the server makes every transaction read-only (default_transaction_read_only is on): '
+      'nothing can be dispatched'
   end,
   case p.source
     when 'database' then format(
-      'begin read write; alter database %I reset default_transaction_read_only; commit; -- then drivers reconnect',
+      'begin read write; alter database %I reset default_transaction_read_only; commit; -- then '
+      'drivers reconnect',
       current_database())
     else 'alter system set default_transaction_read_only = off; select pg_reload_conf();'
   end

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Every schedule that is not fine, a line a finding; p_lenser_id narrows it to one tenant (NULL: all; the caller has
--- been checked). A slot is overdue three minutes after its due time unless a lane's newest tick is at work on
--- that schedule.
+-- Every schedule that is not fine, a line a finding; p_lenser_id narrows it to one tenant (NULL:
+-- all; the caller has been checked). A slot is overdue three minutes after its due time unless a
+-- lane's newest tick is at work on that schedule.
 create or replace function lenses.fn_health_schedules(p_lenser_id uuid)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql
@@ -35,9 +35,11 @@ mine as materialized (
     s.last_dispatch_status is null and s.next_run_at is not null
     and s.due_at >= clock_timestamp() - interval '3 minutes' as is_first_ahead,
     -- A slot that calendar, condition, workflow or overlap took away on purpose is no bad news.
-    s.last_dispatch_status in ('skipped_calendar', 'skipped_condition', 'skipped_overlap', 'paused', 'deferred')
+    s.last_dispatch_status in (
+      'skipped_calendar', 'skipped_condition', 'skipped_overlap', 'paused', 'deferred')
     and not (s.due_at < clock_timestamp() - interval '3 minutes') as is_meant,
-    s.next_run_at is null and (s.end_at <= clock_timestamp() or s.cron_expr is null or z.name is not null)
+    s.next_run_at is null
+      and (s.end_at <= clock_timestamp() or s.cron_expr is null or z.name is not null)
     as is_finished
   from lenses.workflow_schedules as s
   left join lenses.workflows as w on w.id = s.workflow_id
@@ -73,18 +75,23 @@ findings as (
 
   select
     2, m.id, 'MISSED', 'bad',
-    format('its newest slots were dropped as late: %s of them, %s to %s', coalesce(l.payload #>> '{detail,count}', '1'),
+    format('its newest slots were dropped as late: %s of them, %s to %s',
+      coalesce(l.payload #>> '{detail,count}', '1'),
       to_char(l.first_at, 'YYYY-MM-DD HH24:MI UTC'), to_char(l.last_at, 'YYYY-MM-DD HH24:MI UTC')),
-    format('lf-sql schedule backfill %s --since %s # runs them; queue_policy.onMissed decides about the next time', m.id,
-      to_char(greatest(l.first_at, now() - interval '29 days 23 hours'), 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+    format('lf-sql schedule backfill %s --since %s # runs them; queue_policy.onMissed decides '
+      'about the next time', m.id,
+      to_char(greatest(l.first_at, now() - interval '29 days 23 hours'),
+        'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
   from mine as m
   cross join lateral (
     select
       a.payload, a.occurred_at,
-      coalesce(a.payload #>> '{detail,first}', a.payload ->> 'scheduled_for')::timestamptz as first_at,
+      coalesce(a.payload #>> '{detail,first}',
+        a.payload ->> 'scheduled_for')::timestamptz as first_at,
       coalesce(a.payload #>> '{detail,last}', a.payload ->> 'scheduled_for')::timestamptz as last_at
     from agents.action_logs as a
-    where a.schedule_id = m.id and a.action_type = 'schedule_skipped' and a.payload ->> 'reason' = 'missed'
+    where a.schedule_id = m.id and a.action_type = 'schedule_skipped'
+      and a.payload ->> 'reason' = 'missed'
     order by a.occurred_at desc
     limit 1
   ) as l
@@ -112,7 +119,8 @@ findings as (
         when 'deferred' then 'the slot waits for a run that is in flight'
         else 'a run was in flight'
       end)
-      else 'it was due and never ran' || coalesce('; the newest slot: ' || m.last_dispatch_status, '')
+      else 'it was due and never ran'
+        || coalesce('; the newest slot: ' || m.last_dispatch_status, '')
     end,
     case
       when m.is_finished or m.is_first_ahead then null
@@ -127,17 +135,22 @@ findings as (
   select
     4, m.id, upper(m.last_dispatch_status),
     case m.last_dispatch_status when 'budget_exceeded' then 'warn' else 'bad' end,
-    coalesce(nullif(btrim(left(m.last_error_message, 300)), ''), 'its newest slot was not dispatched'),
+    coalesce(nullif(btrim(left(m.last_error_message, 300)), ''),
+      'its newest slot was not dispatched'),
     case m.last_dispatch_status
       when 'dispatch_failed' then
-        'tried again after 1, 2, 4 and 8 minutes, then the slot is used up; mend what the message names'
+        'tried again after 1, 2, 4 and 8 minutes, then the slot is used up; mend what the message '
+        'names'
       when 'condition_failed' then format('lf-sql schedule condition test %s # then mend it', m.id)
-      when 'budget_exceeded' then 'raise agents.policies of the assignee, or wait for the next UTC day'
-      else format('mend what the message names and save the schedule again; then lf-sql schedule preview %s', m.id)
+      when 'budget_exceeded'
+        then 'raise agents.policies of the assignee, or wait for the next UTC day'
+      else format('mend what the message names and save the schedule again; then lf-sql '
+        'schedule preview %s', m.id)
     end
   from mine as m
   where m.is_active
-    and m.last_dispatch_status in ('dispatch_failed', 'validation_failed', 'condition_failed', 'budget_exceeded')
+    and m.last_dispatch_status in (
+      'dispatch_failed', 'validation_failed', 'condition_failed', 'budget_exceeded')
     -- What has been mended meanwhile is not told.
     and lenses.fn_error_stands((select s from lenses.workflow_schedules as s where s.id = m.id))
 
@@ -182,7 +195,8 @@ findings as (
     7, m.id, 'CALENDAR_OVER',
     case c.kind when 'only_dates' then 'bad' else 'warn' end,
     format('the last date of calendar %s is %s: %s', c.name, d.last,
-      case c.kind when 'only_dates' then 'every slot is skipped' else 'no slot is skipped any more' end),
+      case c.kind when 'only_dates' then 'every slot is skipped'
+        else 'no slot is skipped any more' end),
     'add dates: lf-sql schedule calendar import, or attach another calendar'
   from mine as m
   inner join lenses.schedule_calendars as c on c.id = m.calendar_id
@@ -202,4 +216,5 @@ order by case f.state when 'bad' then 1 else 2 end, m.called, f.id, f.rank
 $$;
 
 comment on function lenses.fn_health_schedules(uuid) is
-'Findings about schedules, a line each; p_lenser_id NULL: of every tenant. Columns as of lenses.fn_health.';
+  'Findings about schedules, a line each; p_lenser_id NULL: of every tenant. Columns as of '
+  'lenses.fn_health.';

@@ -22,9 +22,12 @@ select
     end,
     t.n, to_char(t.first_at, 'YYYY-MM-DD HH24:MI UTC')),
   case t.reason
-    when 'calendar' then format('lf-sql schedule preview %s # do calendar and slots ever meet?', s.id)
-    when 'condition_failed' then format('lf-sql schedule condition test %s # can it be true at all?', s.id)
-    else format('lf-sql runs list --schedule %s # what is in flight keeps every other slot out', s.id)
+    when 'calendar' then format(
+      'lf-sql schedule preview %s # do calendar and slots ever meet?', s.id)
+    when 'condition_failed'
+      then format('lf-sql schedule condition test %s # can it be true at all?', s.id)
+    else format(
+      'lf-sql runs list --schedule %s # what is in flight keeps every other slot out', s.id)
   end
 from lenses.workflow_schedules as s
 cross join lateral (
@@ -66,4 +69,5 @@ where s.is_active and (p_lenser_id is null or s.lenser_id = p_lenser_id)
 $$;
 
 comment on function lenses.fn_health_skipping(uuid) is
-'Schedules all of whose last ten slots and of whose last day''s were skipped for one reason, with what to do.';
+  'Schedules all of whose last ten slots and of whose last day''s were skipped for one reason, '
+  'with what to do.';

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Does the work get done? Backlog, runs that nobody finishes, history that outlives its retention. What only the
--- connected role can see (old snapshots, pg_cron's own log) comes in p_facts. Each question is one index probe or, for
--- history, one a tenant.
+-- Does the work get done? Backlog, runs that nobody finishes, history that outlives its retention.
+-- What only the connected role can see (old snapshots, pg_cron's own log) comes in p_facts. Each
+-- question is one index probe or, for history, one a tenant.
 create or replace function lenses.fn_health_work(p_facts jsonb)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language plpgsql
@@ -23,17 +23,20 @@ declare
 begin
   select s.* into v_settings from lenses.dispatch_settings as s;
 
-  select count(*), min(d.due_at) into v_count, v_oldest from lenses.schedule_due as d where d.due_at <= v_now;
+  select count(*), min(d.due_at) into v_count, v_oldest from lenses.schedule_due as d
+  where d.due_at <= v_now;
   check_name := 'backlog';
   state := case when v_oldest < v_now - interval '3 minutes' then 'bad' else 'ok' end;
   label := case state when 'ok' then 'ok' else 'behind' end;
   detail := case v_count
     when 0 then 'nothing is due'
-    else format('%s schedules are due, the oldest since %s', v_count, lenses.fn_health_since(v_oldest, v_now))
+    else format('%s schedules are due, the oldest since %s', v_count,
+      lenses.fn_health_since(v_oldest, v_now))
   end;
   advice := case state when 'bad' then case
     when v_settings.is_frozen then 'unfreeze; onMissed decides about what is late by then'
-    else 'if the worker line is fine the dispatcher is catching up: look again, and at max_catchup_per_tick'
+    else 'if the worker line is fine the dispatcher is catching up: look again, and at '
+      'max_catchup_per_tick'
   end end;
   return next;
 
@@ -47,7 +50,8 @@ begin
   label := case v_count when 0 then 'none' else v_count::text end;
   detail := case v_count
     when 0 then 'no lease is over'
-    else format('%s runs whose lease is over since %s', v_count, lenses.fn_health_since(v_oldest, v_now))
+    else format('%s runs whose lease is over since %s', v_count,
+      lenses.fn_health_since(v_oldest, v_now))
   end;
   advice := case when v_count > 0 then
     'select lenses.fn_reap_workflow_runs(); -- the tick does so too: see the worker line' end;
@@ -69,7 +73,8 @@ begin
 
   return query select a.* from lenses.fn_health_approvals(null) as a;
 
-  select sum(t.failed) into v_failed from lenses.dispatch_ticks as t where t.started_at > v_now - interval '1 day';
+  select sum(t.failed) into v_failed from lenses.dispatch_ticks as t
+  where t.started_at > v_now - interval '1 day';
   select string_agg(format('%s %s', e.key, e.total), ', ' order by e.total desc, e.key) into v_skips
   from (
     select k.key, sum(k.value::bigint) as total
@@ -81,7 +86,8 @@ begin
   check_name := 'skips';
   state := 'ok';
   label := coalesce(v_skips, 'none');
-  detail := format('slots skipped in the last day, by reason; %s dispatches failed', coalesce(v_failed, 0));
+  detail := format('slots skipped in the last day, by reason; %s dispatches failed',
+    coalesce(v_failed, 0));
   advice := null;
   return next;
 
@@ -104,7 +110,8 @@ begin
   select min(o.occurred_at) into v_oldest
   from lensers.profiles as p
   cross join lateral (
-    select l.occurred_at from agents.action_logs as l where l.lenser_id = p.id order by l.occurred_at limit 1
+    select l.occurred_at from agents.action_logs as l where l.lenser_id = p.id
+    order by l.occurred_at limit 1
   ) as o;
   if v_oldest < v_now - v_settings.retention - interval '1 day' then
     v_behind := v_behind || format('logs from %s', to_char(v_oldest, 'YYYY-MM-DD'));
@@ -114,9 +121,11 @@ begin
     v_behind := v_behind || format('ticks from %s', to_char(v_oldest, 'YYYY-MM-DD'));
   end if;
   v_advice := case when cardinality(v_behind) > 0 then 'call lenses.sp_purge_history();' end;
-  v_oldest := case when p_facts #>> '{job,jobid}' <> '' then nullif(p_facts ->> 'oldest_job_run', '')::timestamptz end;
+  v_oldest := case when p_facts #>> '{job,jobid}' <> ''
+    then nullif(p_facts ->> 'oldest_job_run', '')::timestamptz end;
   if v_oldest < v_now - v_settings.ticks_retention - interval '1 day' then
-    v_behind := v_behind || format('rows of cron.job_run_details from %s', to_char(v_oldest, 'YYYY-MM-DD'));
+    v_behind := v_behind || format(
+      'rows of cron.job_run_details from %s', to_char(v_oldest, 'YYYY-MM-DD'));
     v_advice := concat_ws(' ', v_advice, format(
       'delete from cron.job_run_details where jobid = %s and start_time < now() - %L::interval;',
       p_facts #>> '{job,jobid}', v_settings.ticks_retention
@@ -133,7 +142,8 @@ begin
   if (p_facts #>> '{oldest_snapshot,age}')::numeric > 3600 then
     check_name := 'old snapshot';
     state := 'warn';
-    label := lenses.fn_health_age(make_interval(secs => (p_facts #>> '{oldest_snapshot,age}')::float8));
+    label := lenses.fn_health_age(
+      make_interval(secs => (p_facts #>> '{oldest_snapshot,age}')::float8));
     detail := format(
       'process %s%s holds a snapshot since then; dead rows cannot be removed and ticks grow slower',
       p_facts #>> '{oldest_snapshot,pid}',
@@ -146,4 +156,5 @@ end;
 $$;
 
 comment on function lenses.fn_health_work(jsonb) is
-'Lines about the work: backlog, stuck runs, waiting runs, approvals, skips, retention. p_facts as in lenses.fn_health.';
+  'Lines about the work: backlog, stuck runs, waiting runs, approvals, skips, retention. p_facts '
+  'as in lenses.fn_health.';

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- The figures of lf-sql metrics, a sample a row. Counters are the ticks that are kept plus what purged ones have
--- counted, so they never go back. What is in flight is counted by the partial indexes.
+-- The figures of lf-sql metrics, a sample a row. Counters are the ticks that are kept plus what
+-- purged ones have counted, so they never go back. What is in flight is counted by the partial
+-- indexes.
 create or replace function lenses.fn_metrics()
 returns table (name text, kind text, help text, labels jsonb, value double precision)
 language sql
@@ -11,7 +12,8 @@ set jit = off
 as $$
 with ticks as materialized (
   select
-    count(*) as ticks, sum(t.dispatched) as dispatched, sum(t.deferred) as deferred, sum(t.failed) as failed,
+    count(*) as ticks, sum(t.dispatched) as dispatched, sum(t.deferred) as deferred,
+    sum(t.failed) as failed,
     max(t.started_at) as last_at, array_agg(t.lag) filter (where t.lag <> '{}') as lags
   from lenses.dispatch_ticks as t
 ),
@@ -29,7 +31,8 @@ totals as materialized (
 ),
 
 reasons (reason) as (
-  values ('workflow_not_active'), ('calendar'), ('condition_failed'), ('assignee_missing'), ('budget_exceeded'),
+  values ('workflow_not_active'), ('calendar'), ('condition_failed'), ('assignee_missing'),
+    ('budget_exceeded'),
   ('overlap_in_flight'), ('cycle_detected'), ('schedule_slot_exists'), ('missed'),
   ('workflow_missing'), ('assignment_missing'), ('calendar_missing')
 ),
@@ -52,43 +55,52 @@ skips as materialized (
 ),
 
 due as materialized (
-  select count(*) as n, min(d.due_at) as oldest from lenses.schedule_due as d where d.due_at <= clock_timestamp()
+  select count(*) as n, min(d.due_at) as oldest from lenses.schedule_due as d
+  where d.due_at <= clock_timestamp()
 ),
 
 bounds (bound) as (
-  values ('50'), ('100'), ('250'), ('500'), ('1000'), ('2500'), ('5000'), ('10000'), ('30000'), ('60000'), ('300000'),
+  values ('50'), ('100'), ('250'), ('500'), ('1000'), ('2500'), ('5000'), ('10000'), ('30000'),
+    ('60000'), ('300000'),
   ('3600000')
 )
 
-select 'schedules_due', 'gauge', 'Schedules whose due time has come', '{}'::jsonb, d.n::double precision from due as d
+select 'schedules_due', 'gauge', 'Schedules whose due time has come', '{}'::jsonb,
+  d.n::double precision from due as d
 union all
 select 'backlog_seconds', 'gauge', 'How long the oldest due schedule has been due', '{}',
-  coalesce(extract(epoch from clock_timestamp()) - extract(epoch from d.oldest), 0)::double precision from due as d
+  coalesce(extract(epoch from clock_timestamp()) - extract(epoch from d.oldest),
+    0)::double precision from due as d
 union all
 select 'schedules', 'gauge', 'Schedules by status', jsonb_build_object('status', s.status), s.n
 from (
   select
-    case when w.is_active then 'enabled' when w.paused_at is null then 'disabled' else 'paused' end as status,
+    case when w.is_active then 'enabled' when w.paused_at is null then 'disabled'
+      else 'paused' end as status,
     count(*) as n
   from lenses.workflow_schedules as w
   group by 1
 ) as s
 union all
-select 'runs_emitted', 'counter', 'Runs that ticks have inserted', '{}', t.dispatched from totals as t
+select 'runs_emitted', 'counter', 'Runs that ticks have inserted', '{}', t.dispatched
+from totals as t
 union all
 select 'runs_skipped_overlap', 'counter', 'Slots skipped because a run was in flight', '{}', s.total
 from skips as s where s.reason = 'overlap_in_flight'
 union all
-select 'runs_skipped', 'counter', 'Slots skipped, by reason', jsonb_build_object('reason', s.reason), s.total
+select 'runs_skipped', 'counter', 'Slots skipped, by reason',
+  jsonb_build_object('reason', s.reason), s.total
 from skips as s
 union all
-select 'runs_deferred', 'counter', 'Times that a slot was put off', '{}', t.deferred from totals as t
+select 'runs_deferred', 'counter', 'Times that a slot was put off', '{}', t.deferred
+from totals as t
 union all
 select 'runs_failed_launch', 'counter', 'Dispatches that failed', '{}', t.failed from totals as t
 union all
 select 'runs_in_flight', 'gauge', 'Runs by status', jsonb_build_object('status', r.status), r.n
 from (
-  select 'pending' as status, count(*) as n from lenses.workflow_runs as w where w.status = 'pending'
+  select 'pending' as status, count(*) as n from lenses.workflow_runs as w
+  where w.status = 'pending'
   union all
   select 'running', count(*) from lenses.workflow_runs as w where w.status = 'running'
   union all
@@ -98,12 +110,14 @@ union all
 select 'dispatch_ticks', 'counter', 'Ticks', '{}', t.ticks from totals as t
 union all
 select 'last_tick_age_seconds', 'gauge', 'Seconds since the newest tick began', '{}',
-  extract(epoch from clock_timestamp()) - extract(epoch from t.last_at) from totals as t where t.last_at is not null
+  extract(epoch from clock_timestamp()) - extract(epoch from t.last_at) from totals as t
+    where t.last_at is not null
 union all
 select 'dispatch_lanes', 'gauge', 'Lanes that share the work, as set', '{}', s.dispatch_lanes
 from lenses.dispatch_settings as s
 union all
-select 'lane_last_tick_age_seconds', 'gauge', 'Seconds since the newest tick of a lane began, of the last hour',
+select 'lane_last_tick_age_seconds', 'gauge',
+  'Seconds since the newest tick of a lane began, of the last hour',
   jsonb_build_object('lane', l.lane::text),
   extract(epoch from clock_timestamp()) - extract(epoch from max(l.started_at))
 from lenses.dispatch_ticks as l
@@ -126,9 +140,11 @@ select 'outbox_events', 'gauge', 'Events in the outbox, by delivery and state',
   jsonb_build_object('delivery', d.name, 'state', e.state), e.n
 from lenses.deliveries as d
 cross join lateral (
-  select 'waiting' as state, count(*) as n from lenses.outbox as o where o.delivery = d.name and o.dead_at is null
+  select 'waiting' as state, count(*) as n from lenses.outbox as o where o.delivery = d.name
+    and o.dead_at is null
   union all
-  select 'dead', count(*) from lenses.outbox as o where o.delivery = d.name and o.dead_at is not null
+  select 'dead', count(*) from lenses.outbox as o where o.delivery = d.name
+    and o.dead_at is not null
 ) as e
 union all
 select 'outbox_dropped', 'counter', 'Dead letters that max_events has dropped',
@@ -149,13 +165,15 @@ select 'schedule_drift_seconds', 'histogram', 'Run minus planned due time',
   )
 from bounds as b cross join totals as t
 union all
-select 'schedule_drift_seconds', 'histogram', 'Run minus planned due time', jsonb_build_object('le', '+Inf'),
+select 'schedule_drift_seconds', 'histogram', 'Run minus planned due time',
+  jsonb_build_object('le', '+Inf'),
   coalesce((t.lag ->> 'count')::bigint, 0) from totals as t
 union all
-select 'schedule_drift_seconds', 'histogram', 'Run minus planned due time', jsonb_build_object('sum', true),
+select 'schedule_drift_seconds', 'histogram', 'Run minus planned due time',
+  jsonb_build_object('sum', true),
   coalesce((t.lag ->> 'sum')::numeric, 0) / 1000 from totals as t
 $$;
 
 comment on function lenses.fn_metrics() is
-'Samples for Prometheus: name, kind (gauge, counter, histogram), help, labels, value. A histogram has a row a bucket '
-'(label le, cumulative) and one with the label sum.';
+  'Samples for Prometheus: name, kind (gauge, counter, histogram), help, labels, value. A '
+  'histogram has a row a bucket (label le, cumulative) and one with the label sum.';

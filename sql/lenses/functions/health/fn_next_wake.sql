@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- For a driver between two ticks: milliseconds until the next thing within the look-ahead that a tick would act on,
--- by the server's clock, so that the driver's own does not matter; NULL: nothing within it. Index probes only: due
--- schedules, ends of pauses, leases and approvals, gateway crons. What is due already is not counted: the tick has
--- just seen it.
+-- For a driver between two ticks: milliseconds until the next thing within the look-ahead that a
+-- tick would act on, by the server's clock, so that the driver's own does not matter; NULL: nothing
+-- within it. Index probes only: due schedules, ends of pauses, leases and approvals, gateway crons.
+-- What is due already is not counted: the tick has just seen it.
 create or replace function lenses.fn_next_wake(p_lookahead_ms integer)
 returns double precision
 language sql
@@ -11,7 +11,8 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 select extract(epoch from min(w.wakes_at) - clock_timestamp())::double precision * 1000
-from (select now() as now, now() + make_interval(secs => least(p_lookahead_ms, 600000) / 1000.0) as until) as t
+from (select now() as now,
+  now() + make_interval(secs => least(p_lookahead_ms, 600000) / 1000.0) as until) as t
 cross join lateral (
   (
     select d.due_at from lenses.schedule_due as d
@@ -33,7 +34,8 @@ cross join lateral (
   union all
   (
     select r.approval_expires_at from lenses.workflow_runs as r
-    where r.status = 'pending_approval' and r.approval_expires_at > t.now and r.approval_expires_at <= t.until
+    where r.status = 'pending_approval' and r.approval_expires_at > t.now
+      and r.approval_expires_at <= t.until
     order by r.approval_expires_at limit 1
   )
   union all
@@ -46,5 +48,5 @@ cross join lateral (
 $$;
 
 comment on function lenses.fn_next_wake(integer) is
-'For lf-sql worker: milliseconds until the next instant within p_lookahead_ms (at most 600000) at which a tick has '
-'work; NULL: none.';
+  'For lf-sql worker: milliseconds until the next instant within p_lookahead_ms (at most 600000) '
+  'at which a tick has work; NULL: none.';

@@ -1,4 +1,5 @@
--- The sum of histograms as dispatch_ticks.lag keeps them: {"buckets":{bound: count},"count","sum"}; {}: none.
+-- The sum of histograms as dispatch_ticks.lag keeps them: {"buckets":{bound: count},"count","sum"};
+-- {}: none.
 create or replace function lenses.fn_sum_lags(p_lags jsonb[])
 returns jsonb
 language sql

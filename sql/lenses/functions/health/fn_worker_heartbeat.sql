@@ -1,10 +1,11 @@
 -- owner: lf_sql_engine
--- A process lf-sql worker says that it lives, and as a leader that it ticks: it calls this after a tick that went well.
--- Rows of processes that have been silent for a day go. The row's time is the server's, and so is its session. It also
--- deletes old ticks that had nothing to do: after ten minutes one a minute stays. A tick a second would be a million
--- rows in a fortnight.
+-- A process lf-sql worker says that it lives, and as a leader that it ticks: it calls this after a
+-- tick that went well. Rows of processes that have been silent for a day go. The row's time is the
+-- server's, and so is its session. It also deletes old ticks that had nothing to do: after ten
+-- minutes one a minute stays. A tick a second would be a million rows in a fortnight.
 create or replace function lenses.fn_worker_heartbeat(
-  p_worker_id text, p_hostname text, p_pid integer, p_is_leader boolean, p_version text, p_lanes integer default null
+  p_worker_id text, p_hostname text, p_pid integer, p_is_leader boolean, p_version text,
+  p_lanes integer default null
 )
 returns void
 language sql
@@ -19,8 +20,10 @@ with gone as (
 
 idle as (
   delete from lenses.dispatch_ticks as t
-  where p_is_leader and t.driver = 'worker' and t.due = 0 and t.note is null and t.finished_at is not null
-    and t.started_at between clock_timestamp() - interval '20 minutes' and clock_timestamp() - interval '10 minutes'
+  where p_is_leader and t.driver = 'worker' and t.due = 0 and t.note is null
+    and t.finished_at is not null
+    and t.started_at between clock_timestamp() - interval '20 minutes'
+      and clock_timestamp() - interval '10 minutes'
     and exists (
       select from lenses.dispatch_ticks as f
       where f.started_at >= date_trunc('minute', t.started_at) and f.started_at < t.started_at
@@ -31,7 +34,8 @@ insert into lenses.worker_heartbeats as w (
   worker_id, hostname, pid, is_leader, version, started_at, beat_at, server_pid, lanes
 )
 values (
-  p_worker_id, p_hostname, p_pid, p_is_leader, p_version, clock_timestamp(), clock_timestamp(), pg_backend_pid(),
+  p_worker_id, p_hostname, p_pid, p_is_leader, p_version, clock_timestamp(), clock_timestamp(),
+  pg_backend_pid(),
   p_lanes
 )
 on conflict (worker_id) do update
@@ -40,5 +44,5 @@ set is_leader = excluded.is_leader, beat_at = excluded.beat_at, server_pid = exc
 $$;
 
 comment on function lenses.fn_worker_heartbeat(text, text, integer, boolean, text, integer) is
-'For lf-sql worker: records that the process p_worker_id (random, new with each start) lives, whether it leads, '
-'and for how many lanes it has connections (p_lanes).';
+  'For lf-sql worker: records that the process p_worker_id (random, new with each start) lives, '
+  'whether it leads, and for how many lanes it has connections (p_lanes).';

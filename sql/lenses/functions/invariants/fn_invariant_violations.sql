@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- The promises that must hold at any moment, as a query: returns what breaks them, nothing in a sound
--- database. For tests after a fault, and for lf-sql verify.
+-- The promises that must hold at any moment, as a query: returns what breaks them, nothing in a
+-- sound database. For tests after a fault, and for lf-sql verify.
 create or replace function lenses.fn_invariant_violations()
 returns table (invariant text, subject uuid, detail text)
 language sql
@@ -63,7 +63,8 @@ from lenses.workflow_runs as r
 inner join lenses.workflow_schedules as s on s.id = r.schedule_id
 where r.trigger_mode = 'schedule' and r.scheduled_for >= s.next_run_at
   and s.updated_at <= r.created_at
-  -- A clock that was ahead has dispatched it, and a later tick by the right one has put the rest back.
+  -- A clock that was ahead has dispatched it, and a later tick by the right one has put the rest
+  -- back.
   and not exists (
     select
     from lenses.dispatch_ticks as t
@@ -71,7 +72,8 @@ where r.trigger_mode = 'schedule' and r.scheduled_for >= s.next_run_at
       on u.id > t.id and u.started_at < t.started_at - interval '1 minute'
     where t.started_at = r.created_at)
 union all
-select 'active_has_next', s.id, 'is active and has no next_run_at, though ' || n.slot || ' is a slot'
+select 'active_has_next', s.id, 'is active and has no next_run_at, though ' || n.slot
+  || ' is a slot'
 from lenses.workflow_schedules as s
 left join lenses.dispatch_ticks as t on t.id = s.tick_id
 cross join lateral (select greatest(now(), t.started_at, s.updated_at) as at offset 0) as q
@@ -154,4 +156,6 @@ where (f.schedules, f.gateway_crons, f.template_bytes) is distinct from (
   coalesce(u.schedules, 0), coalesce(u.gateway_crons, 0), coalesce(u.template_bytes, 0))
 $$;
 
-comment on function lenses.fn_invariant_violations() is 'What breaks a promise of the product in this database: invariant, the row''s id, detail. No rows: sound.';
+comment on function lenses.fn_invariant_violations() is
+  'What breaks a promise of the product in this database: invariant, the row''s id, detail. No '
+  'rows: sound.';

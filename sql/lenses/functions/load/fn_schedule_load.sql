@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- How many slots a lenser's schedules and gateway crons have, or everybody's (NULL), in each hour of
--- seven days, today's midnight first. Slots are counted from the parsed masks, not walked: a
+-- How many slots a lenser's schedules and gateway crons have, or everybody's (NULL), in each hour
+-- of seven days, today's midnight first. Slots are counted from the parsed masks, not walked: a
 -- distinct (spec, zone) is looked at once an hour, so that ten thousand schedules cost little more
--- than their distinct times; only those whose slots a calendar moves are walked. Where a zone stands
--- half an hour off p_timezone, the hour falls into two of its own. Guards, jitter and the turn of a
--- clock are left out.
+-- than their distinct times; only those whose slots a calendar moves are walked. Where a zone
+-- stands half an hour off p_timezone, the hour falls into two of its own. Guards, jitter and the
+-- turn of a clock are left out.
 create or replace function lenses.fn_schedule_load(p_lenser_id uuid, p_timezone text)
 returns table (hour_at timestamptz, local_day date, local_hour int, slots bigint, schedules bigint)
 language plpgsql
@@ -18,12 +18,14 @@ begin
   with hours as materialized (
     select w.local_at at time zone p_timezone as at, w.local_at
     from (
-      select date_trunc('day', now() at time zone p_timezone) + make_interval(hours => i) as local_at
+      select date_trunc('day', now() at time zone p_timezone)
+        + make_interval(hours => i) as local_at
       from generate_series(0, 167) i
     ) w
   ),
   times as materialized (
-    select row_number() over () as id, t.cron_spec as spec, t.timezone as zone, t.start_at, t.end_at,
+    select row_number() over () as id, t.cron_spec as spec, t.timezone as zone,
+      t.start_at, t.end_at,
       count(*) as total
     from (
       select s.cron_spec, s.timezone, s.start_at, s.end_at
@@ -59,7 +61,7 @@ begin
     select w.at, max(t.total) as total,
       sum(t.total * bit_count(((t.spec).minutes & w.mask)::bit(64))) as slots
     from walls w
-    join times t on t.zone = w.zone
+    inner join times t on t.zone = w.zone
     where ((t.spec).hours >> w.hour) & 1 = 1
       and ((t.spec).months >> w.month) & 1 = 1
       and case
@@ -76,13 +78,15 @@ begin
     union all
     select h.at, 1, k.slots
     from hours h
-    join lenses.workflow_schedules s
+    inner join lenses.workflow_schedules s
       on (p_lenser_id is null or s.lenser_id = p_lenser_id) and s.is_active
       and s.interval_ms is not null
       and s.next_run_at < h.at + interval '1 hour' and (s.end_at is null or s.end_at >= h.at)
     cross join lateral (
-      select ceil(extract(epoch from h.at + interval '1 hour' - s.next_run_at) * 1000 / s.interval_ms)
-        - greatest(ceil(extract(epoch from h.at - s.next_run_at) * 1000 / s.interval_ms), 0) as slots
+      select
+        ceil(extract(epoch from h.at + interval '1 hour' - s.next_run_at) * 1000 / s.interval_ms)
+        - greatest(
+          ceil(extract(epoch from h.at - s.next_run_at) * 1000 / s.interval_ms), 0) as slots
     ) k
     where k.slots > 0
     union all
@@ -92,7 +96,7 @@ begin
         select max(h.at) from hours h where h.at <= n.slot
       ) as at
       from (select min(h.at) as since, max(h.at) + interval '1 hour' as until from hours h) b
-      join lenses.workflow_schedules s
+      inner join lenses.workflow_schedules s
         on (p_lenser_id is null or s.lenser_id = p_lenser_id) and s.is_active
         and (s.run_at is not null or (s.cron_spec).day_rule > 15)
       cross join lateral lenses.fn_next_slots(
@@ -101,7 +105,8 @@ begin
     ) w
     group by w.at
   )
-  select h.at, h.local_at::date, extract(hour from h.local_at)::int, coalesce(sum(f.slots), 0)::bigint,
+  select h.at, h.local_at::date, extract(hour from h.local_at)::int,
+    coalesce(sum(f.slots), 0)::bigint,
     coalesce(sum(f.total), 0)::bigint
   from hours h
   left join fires f on f.at = h.at

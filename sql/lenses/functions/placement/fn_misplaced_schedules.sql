@@ -1,9 +1,10 @@
 -- owner: lf_sql_engine
 -- Active schedules and gateway crons whose next slot stands where no tick, save or edit of the rule
--- would put it: missing though slots are left (DEAD), no slot of the rule (ZONE_CHANGED, NOT_A_SLOT),
--- or beyond the first slot from now on that is not used up (PARKED). What somebody wrote so on
--- purpose is kept by the dispatcher, and named here all the same. One search a row, more only for
--- those found. p_lenser_id narrows it to one tenant. CASE keeps the planner from asking in zones that are gone.
+-- would put it: missing though slots are left (DEAD), no slot of the rule (ZONE_CHANGED,
+-- NOT_A_SLOT), or beyond the first slot from now on that is not used up (PARKED). What somebody
+-- wrote so on purpose is kept by the dispatcher, and named here all the same. One search a row,
+-- more only for those found. p_lenser_id narrows it to one tenant. CASE keeps the planner from
+-- asking in zones that are gone.
 create or replace function lenses.fn_misplaced_schedules(p_lenser_id uuid default null)
 returns table (resource text, id uuid, label text, detail text)
 language sql
@@ -122,6 +123,6 @@ where c.free_slot is not null and c.next_run_at is distinct from c.free_slot
 $$;
 
 comment on function lenses.fn_misplaced_schedules(uuid) is
-  'Active schedules and gateway crons whose next_run_at is missing, no slot, or beyond the next slot: '
-  'resource, id, label (DEAD, PARKED, NOT_A_SLOT, ZONE_CHANGED), detail. p_lenser_id NULL: of every '
-  'tenant. lenses.fn_recompute_schedule and agents.fn_recompute_gateway_cron mend them.';
+  'Active schedules and gateway crons whose next_run_at is missing, no slot, or beyond the next '
+  'slot: resource, id, label (DEAD, PARKED, NOT_A_SLOT, ZONE_CHANGED), detail. p_lenser_id NULL: '
+  'of every tenant. lenses.fn_recompute_schedule and agents.fn_recompute_gateway_cron mend them.';

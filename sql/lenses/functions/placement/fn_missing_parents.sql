@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- What points at rows that are gone, which only writes past the foreign keys can bring about. p_lenser_id
--- narrows it to one tenant.
+-- What points at rows that are gone, which only writes past the foreign keys can bring about.
+-- p_lenser_id narrows it to one tenant.
 create or replace function lenses.fn_missing_parents(p_lenser_id uuid default null)
 returns table (resource text, id uuid, detail text)
 language sql
@@ -32,5 +32,5 @@ where g.id is null and (p_lenser_id is null or c.lenser_id = p_lenser_id)
 $$;
 
 comment on function lenses.fn_missing_parents(uuid) is
-  'Schedules and gateway crons whose workflow, calendar, assignment or gateway is gone: resource, id, '
-  'detail. p_lenser_id NULL: of every tenant.';
+  'Schedules and gateway crons whose workflow, calendar, assignment or gateway is gone: resource, '
+  'id, detail. p_lenser_id NULL: of every tenant.';

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For operators: derives next_run_at anew, as NULL written to it does: the first slot after now that is
--- not used up. Slots of the past that wait are given up, with a log row. Makes a due row that is
--- missing. Locks the schedule; safe to repeat.
+-- For operators: derives next_run_at anew, as NULL written to it does: the first slot after now
+-- that is not used up. Slots of the past that wait are given up, with a log row. Makes a due row
+-- that is missing. Locks the schedule; safe to repeat.
 create or replace function lenses.fn_recompute_schedule(p_schedule_id uuid)
 returns lenses.workflow_schedules
 language plpgsql
@@ -15,14 +15,18 @@ begin
   select s.* into v_row
   from lenses.workflow_schedules as s where s.id = p_schedule_id for no key update;
   if not found then
-    raise exception 'there is no schedule "%"', coalesce(p_schedule_id::text, 'NULL')
-      using errcode = '42501', hint = 'lf-sql schedule list shows all.';
+    raise exception using
+      errcode = '42501',
+      message = format('there is no schedule "%s"', coalesce(p_schedule_id::text, 'NULL')),
+      hint = 'lf-sql schedule list shows all.';
   elsif v_row.interval_ms is null and not lenses.fn_has_zone(v_row.timezone) then
-    raise exception 'the zone "%" of schedule % is not known to this server',
-      v_row.timezone, v_row.id
-      using errcode = '22023',
-        hint = 'Install the server''s zone data, and the tick goes on by itself; or save the '
-          'schedule with a zone of pg_timezone_names.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'the zone "%s" of schedule %s is not known to this server', v_row.timezone, v_row.id
+      ),
+      hint = 'Install the server''s zone data, and the tick goes on by itself; or save the '
+        'schedule with a zone of pg_timezone_names.';
   end if;
   update lenses.workflow_schedules as s set next_run_at = null
   where s.id = p_schedule_id
@@ -34,7 +38,7 @@ begin
     values (v_row.id, v_row.lenser_id, v_row.due_at);
   end if;
   return v_row;
-end
+end;
 $$;
 
 comment on function lenses.fn_recompute_schedule(uuid) is

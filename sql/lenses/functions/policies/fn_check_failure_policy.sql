@@ -13,7 +13,8 @@ begin
     "fallbackAssigneeId": {"type": "uuid"}
   }');
   if (p_policy ->> 'mode' is not distinct from 'fallback') <> (p_policy ? 'fallbackAssigneeId') then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = case
         when p_policy ? 'fallbackAssigneeId'
         then format(

@@ -26,13 +26,15 @@ begin
   end if;
   -- no binary form is 16 times its text: what is that large is refused without making its text
   if pg_column_size(p_value) / 16 > p_max_bytes then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s is larger than %s bytes', p_name, p_max_bytes),
       hint = 'Keep large data elsewhere and store a reference to it.';
   end if;
   v_text := p_value::text;
   if octet_length(v_text) > p_max_bytes then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s is larger than %s bytes', p_name, p_max_bytes),
       detail = format('Its text form has %s bytes.', octet_length(v_text)),
       hint = 'Keep large data elsewhere and store a reference to it.';
@@ -47,7 +49,8 @@ begin
 
   v_text := regexp_replace(v_text, E'"(?:[^"\\\\]|\\\\.)*"', '"', 'g');
   if replace(v_text, '.', '') ~ '[0-9]{41}' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s holds a number of more than 40 digits', p_name),
       detail = format(
         'It begins with %s.', left(substring(v_text from '-?[0-9][0-9.]{40,}'), 20)
@@ -60,7 +63,8 @@ begin
   v_marks := 1 + length(v_text) - length(translate(v_text, ',[{', ''))
     - (length(v_text) - length(replace(replace(v_text, '[]', ''), '{}', ''))) / 2;
   if v_marks > p_max_nodes then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s holds more than %s values', p_name, p_max_nodes),
       detail = format('It holds %s; objects, arrays and what is in them count.', v_marks),
       hint = 'Use fewer and simpler entries.';
@@ -68,7 +72,8 @@ begin
   while v_brackets <> '' loop
     v_depth := v_depth + 1;
     if v_depth > p_max_depth then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format('%s is nested more than %s levels deep', p_name, p_max_depth),
         hint = 'Use a flatter form.';
     end if;

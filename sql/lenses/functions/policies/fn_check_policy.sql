@@ -26,7 +26,8 @@ begin
   end if;
   if jsonb_typeof(p_policy) <> 'object' then
     v_keys := array(select jsonb_object_keys(p_rules));
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s must be a JSON object, not %s', p_name, left(p_policy::text, 60)),
       hint = format('Known keys: %s.', array_to_string(v_keys, ', '));
   end if;
@@ -36,7 +37,8 @@ begin
     v_at := p_name || '.' || left(v_key, 60);
     if v_rule is null then
       v_keys := array(select jsonb_object_keys(p_rules));
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format(
           '%s: unknown key "%s"; the nearest is "%s"', p_name, left(v_key, 60),
           lenses.fn_closest_word(v_key, v_keys)
@@ -52,7 +54,8 @@ begin
       else 'string'
     end;
     if jsonb_typeof(v_value) <> v_expected then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format(
           '%s must be %s, not %s %s', v_at,
           case v_type
@@ -69,14 +72,16 @@ begin
 
     if v_type = 'integer' then
       if v_value < v_rule -> 'min' or v_value > v_rule -> 'max' then
-        raise exception using errcode = '22023',
+        raise exception using
+          errcode = '22023',
           message = format(
             '%s is %s; the nearest allowed is %s', v_at, left(v_value::text, 60),
             case when v_value < v_rule -> 'min' then v_rule ->> 'min' else v_rule ->> 'max' end
           ),
           hint = format('Allowed: %s to %s.', v_rule ->> 'min', v_rule ->> 'max');
       elsif position('.' in v_value::text) > 0 then
-        raise exception using errcode = '22023',
+        raise exception using
+          errcode = '22023',
           message = format(
             '%s is %s; the nearest whole number is %s', v_at, left(v_value::text, 60),
             round(v_value::numeric)
@@ -89,7 +94,8 @@ begin
         v_nearest := lenses.fn_closest_word(
           v_value #>> '{}', array(select jsonb_array_elements_text(v_rule -> 'values'))
         );
-        raise exception using errcode = '22023',
+        raise exception using
+          errcode = '22023',
           message = format(
             '%s: unknown value %s; the nearest is "%s"', v_at, left(v_value::text, 60), v_nearest
           ),
@@ -98,14 +104,16 @@ begin
 
     elsif v_type = 'uuid' then
       if (v_value #>> '{}') !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
-        raise exception using errcode = '22023',
+        raise exception using
+          errcode = '22023',
           message = format('%s is no uuid: %s', v_at, left(v_value::text, 60)),
           hint = 'A uuid looks like 0b4e7a3c-9d51-4c1e-8a61-2f0d7c5b9e13.';
       end if;
 
     elsif v_type = 'words' then
       if jsonb_array_length(v_value) > (v_rule ->> 'max')::int then
-        raise exception using errcode = '22023',
+        raise exception using
+          errcode = '22023',
           message = format(
             '%s has %s entries; the nearest allowed is %s', v_at, jsonb_array_length(v_value),
             v_rule ->> 'max'
@@ -123,7 +131,8 @@ begin
         v_nearest := lenses.fn_closest_word(
           v_bad #>> '{}', array(select jsonb_array_elements_text(v_rule -> 'values'))
         );
-        raise exception using errcode = '22023',
+        raise exception using
+          errcode = '22023',
           message = format('%s: bad entry %s', v_at, left(v_bad::text, 60))
             || coalesce('; the nearest is "' || v_nearest || '"', ''),
           hint = coalesce(

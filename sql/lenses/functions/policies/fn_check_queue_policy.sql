@@ -19,7 +19,8 @@ begin
   if p_policy @> '{"mode": "serial", "onOverlap": "skip"}'
     and p_policy ->> 'onMissed' in ('backfill', 'spread')
   then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'queue_policy: onOverlap "skip" contradicts onMissed "%s" in mode "serial"; '
         'the nearest is "queue"', p_policy ->> 'onMissed'

@@ -1,5 +1,5 @@
--- The four policies that hold for a schedule, as lenses.fn_merge_policies has them. A whole row brings
--- its inputs with it: what handles many schedules calls the other.
+-- The four policies that hold for a schedule, as lenses.fn_merge_policies has them. A whole row
+-- brings its inputs with it: what handles many schedules calls the other.
 create or replace function lenses.fn_effective_policies(p_schedule lenses.workflow_schedules)
 returns jsonb
 language sql

@@ -1,6 +1,6 @@
--- Which policies (an object of the four, NULL for those left out) are spelled out as their default is.
--- A writer that knows says so in p_explicit; else what is written anew is spelled out, and what was
--- not touched stays what it was. p_old is NULL for an INSERT.
+-- Which policies (an object of the four, NULL for those left out) are spelled out as their default
+-- is. A writer that knows says so in p_explicit; else what is written anew is spelled out, and what
+-- was not touched stays what it was. p_old is NULL for an INSERT.
 create or replace function lenses.fn_explicit_defaults(
   p_new jsonb,
   p_explicit text[],
@@ -21,10 +21,13 @@ begin
   where not lenses.fn_default_policies() ? coalesce(e.name, '')
   limit 1;
   if found then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
-        'explicit_defaults names no policy: %s', coalesce('"' || left(v_unknown, 60) || '"', 'NULL')),
-      hint = 'Leave the column out, or name approval_policy, retry_policy, failure_policy or queue_policy.';
+        'explicit_defaults names no policy: %s',
+        coalesce('"' || left(v_unknown, 60) || '"', 'NULL')),
+      hint = 'Leave the column out, or name approval_policy, retry_policy, failure_policy or '
+        'queue_policy.';
   end if;
   return array(
     select d.key

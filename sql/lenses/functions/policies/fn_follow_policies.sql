@@ -1,11 +1,13 @@
 -- owner: lf_sql_engine
--- After a change of an assignment's queue policy (its id), or of the server's default mode (NULL: all):
--- the schedules whose limits change by it get them, in the order of their ids, each through the
--- table's trigger. Only those are written. A schedule that is being saved at the same moment may have read
--- the old default mode: lenses.fn_invariant_violations tells of it, lenses.fn_recount mends it.
+-- After a change of an assignment's queue policy (its id), or of the server's default mode (NULL:
+-- all): the schedules whose limits change by it get them, in the order of their ids, each through
+-- the table's trigger. Only those are written. A schedule that is being saved at the same moment
+-- may have read the old default mode: lenses.fn_invariant_violations tells of it, lenses.fn_recount
+-- mends it.
 create or replace function lenses.fn_follow_policies(p_assignment_id uuid)
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'

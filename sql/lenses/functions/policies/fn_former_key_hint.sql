@@ -1,4 +1,5 @@
--- What stands for a key that other schedulers have, as a hint for who writes it; NULL for any other key.
+-- What stands for a key that other schedulers have, as a hint for who writes it; NULL for any other
+-- key.
 create or replace function lenses.fn_former_key_hint(p_key text, p_value jsonb)
 returns text
 language sql

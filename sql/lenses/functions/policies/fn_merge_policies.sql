@@ -1,7 +1,8 @@
--- The four policies that hold for a schedule, and that its runs carry: its own (p_own, an object of the
--- four as they are stored), key by key before its assignment's, before the server's default mode; of
--- approval the stricter. Where two levels together would say what no policy may (a fallback for
--- another mode; skip where serial meets backfill or spread) the key that makes no sense is gone.
+-- The four policies that hold for a schedule, and that its runs carry: its own (p_own, an object of
+-- the four as they are stored), key by key before its assignment's, before the server's default
+-- mode; of approval the stricter. Where two levels together would say what no policy may (a
+-- fallback for another mode; skip where serial meets backfill or spread) the key that makes no
+-- sense is gone.
 create or replace function lenses.fn_merge_policies(
   p_own jsonb,
   p_explicit text[],

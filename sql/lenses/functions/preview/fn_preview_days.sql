@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- What becomes of the slots of days to come, for people to read and to compare: a row a schedule, day
--- of its own zone, decision and reason. Judged as the preview judges: guards that look at runs
--- see this moment. Of one schedule, of a lenser's, or of everybody's (both NULL); none of what is not
--- active. A schedule at a time, so that memory is bounded by one's slots.
+-- What becomes of the slots of days to come, for people to read and to compare: a row a schedule,
+-- day of its own zone, decision and reason. Judged as the preview judges: guards that look at runs
+-- see this moment. Of one schedule, of a lenser's, or of everybody's (both NULL); none of what is
+-- not active. A schedule at a time, so that memory is bounded by one's slots.
 create or replace function lenses.fn_preview_days(
   p_from date,
   p_days integer,
@@ -28,11 +28,15 @@ declare
   v_slots timestamptz[];
 begin
   if p_days is null or p_days not between 1 and 366 then
-    raise exception 'p_days % is out of range', coalesce(p_days::text, 'NULL')
-      using errcode = '22023', hint = 'Ask for 1 to 366 days.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_days %s is out of range', coalesce(p_days::text, 'NULL')),
+      hint = 'Ask for 1 to 366 days.';
   elsif p_from is null or p_from not between date '1970-01-02' and date '9998-12-30' then
-    raise exception 'p_from % is out of range', coalesce(p_from::text, 'NULL')
-      using errcode = '22023', hint = 'Give a date of the years 1970 to 9998.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_from %s is out of range', coalesce(p_from::text, 'NULL')),
+      hint = 'Give a date of the years 1970 to 9998.';
   end if;
   for v_found in
     select s as schedule, w.title
@@ -51,13 +55,19 @@ begin
       ) as n);
     v_left := v_left - cardinality(v_slots);
     if v_left < 0 then
-      raise exception 'there are more than % slots in % days from % on', c_most, p_days, p_from
-        using errcode = '22023', hint = 'Ask for fewer days, or for one schedule.';
+      raise exception using
+        errcode = '22023',
+        message = format(
+          'there are more than %s slots in %s days from %s on', c_most, p_days, p_from
+        ),
+        hint = 'Ask for fewer days, or for one schedule.';
     end if;
     return query
     select
-      v_schedule.id, lenses.fn_schedule_label(v_schedule.name, v_schedule.description, v_found.title),
-      v_found.title, v_zone, q.day, q.decision, q.reason, count(*)::integer, min(q.slot), max(q.slot),
+      v_schedule.id, lenses.fn_schedule_label(
+        v_schedule.name, v_schedule.description, v_found.title),
+      v_found.title, v_zone, q.day, q.decision, q.reason, count(*)::integer, min(q.slot),
+      max(q.slot),
       case when count(*) <= 6
         then array_agg(to_char(q.slot at time zone v_zone, 'HH24:MI') order by q.slot) end
     from (
@@ -73,5 +83,5 @@ begin
     group by q.day, q.decision, q.reason
     order by q.day, min(q.slot);
   end loop;
-end
+end;
 $$;

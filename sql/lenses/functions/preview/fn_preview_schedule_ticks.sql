@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- The next slots of a schedule as the tick would judge them, through the tick's own judge; changes
--- nothing. Guards that look at runs see the moment of the call in every row. An answer is at most 200 rows
--- and, but for one row, 16 MB of inputs.
+-- nothing. Guards that look at runs see the moment of the call in every row. An answer is at most
+-- 200 rows and, but for one row, 16 MB of inputs.
 create or replace function lenses.fn_preview_schedule_ticks(
   p_schedule_id uuid,
   p_n integer default 10,
@@ -27,11 +27,15 @@ declare
   v_most integer;
 begin
   if coalesce(p_n, 0) < 1 then
-    raise exception 'p_n % is not positive', coalesce(p_n::text, 'NULL')
-      using errcode = '22023', hint = 'Ask for 1 to 200 slots.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_n %s is not positive', coalesce(p_n::text, 'NULL')),
+      hint = 'Ask for 1 to 200 slots.';
   elsif p_horizon is null or p_horizon <= interval '0' then
-    raise exception 'p_horizon % is not positive', coalesce(p_horizon::text, 'NULL')
-      using errcode = '22023', hint = 'Give an interval, such as 31 days.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_horizon %s is not positive', coalesce(p_horizon::text, 'NULL')),
+      hint = 'Give an interval, such as 31 days.';
   end if;
   select s.* into v_schedule from lenses.workflow_schedules as s where s.id = p_schedule_id;
   if not found or not v_schedule.is_active or v_schedule.next_run_at is null then
@@ -61,7 +65,11 @@ begin
           p_schedule_id, v_first, v_until, v_most - 1) as n
       ) as t
     ), v_now, 'preview') as d;
-end
+end;
 $$;
 
-comment on function lenses.fn_preview_schedule_ticks(uuid, integer, interval) is 'The next p_n slots (at most 200, and as many as have 16 MB of inputs) of a schedule within p_horizon (at most 1,000 years) from now: tick_at (UTC instant), decision (dispatch, skip, or defer, which waits), reason (ok, where a moved slot came from, or the guard''s), inputs. No rows for a paused or unknown schedule. Errors: 22023 for p_n or p_horizon not positive.';
+comment on function lenses.fn_preview_schedule_ticks(uuid, integer, interval) is
+  'The next p_n slots (at most 200, and as many as have 16 MB of inputs) of a schedule within '
+  'p_horizon (at most 1,000 years) from now: tick_at (UTC instant), decision (dispatch, skip, or '
+  'defer, which waits), reason (ok, where a moved slot came from, or the guard''s), inputs. No '
+  'rows for a paused or unknown schedule. Errors: 22023 for p_n or p_horizon not positive.';

@@ -29,5 +29,5 @@ begin
       'max_pending_runs_per_lenser', v_cap, 'runs that wait', v_total, p_more,
       'Let some be executed, approve or cancel some');
   end if;
-end
+end;
 $$;

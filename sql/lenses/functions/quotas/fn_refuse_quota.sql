@@ -13,11 +13,12 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  raise exception 'a tenant has at most % %', p_limit, p_what
-    using errcode = '53400',
-      detail = format(
-        '%s are there and %s come, which makes %s; the setting %s is %s.', p_total - p_more, p_more,
-        p_total, p_setting, p_limit),
-      hint = format('%s, or ask the operator to raise %s.', p_way_out, p_setting);
-end
+  raise exception using
+    errcode = '53400',
+    message = format('a tenant has at most %s %s', p_limit, p_what),
+    detail = format(
+      '%s are there and %s come, which makes %s; the setting %s is %s.', p_total - p_more, p_more,
+      p_total, p_setting, p_limit),
+    hint = format('%s, or ask the operator to raise %s.', p_way_out, p_setting);
+end;
 $$;

@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- What lenses.lenser_usage must say, from the rows themselves: for a recount, and to see that it does.
+-- What lenses.lenser_usage must say, from the rows themselves: for a recount, and to see that it
+-- does.
 create or replace function lenses.fn_usage_of_all()
 returns table (lenser_id uuid, schedules bigint, gateway_crons bigint, template_bytes bigint)
 language sql

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Books what a lenser has taken, or given back, and raises 53400 where he takes more than a quota of
--- lenses.dispatch_settings allows. Locks his row until the transaction ends: of two at the limit the
--- second waits, and is refused. Giving back is never refused, nor is what takes no more of the kind
--- that is over.
+-- Books what a lenser has taken, or given back, and raises 53400 where he takes more than a quota
+-- of lenses.dispatch_settings allows. Locks his row until the transaction ends: of two at the limit
+-- the second waits, and is refused. Giving back is never refused, nor is what takes no more of the
+-- kind that is over.
 create or replace function lenses.fn_use_quota(
   p_lenser_id uuid,
   p_schedules bigint,
@@ -11,6 +11,7 @@ create or replace function lenses.fn_use_quota(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -47,5 +48,5 @@ begin
       'bytes of templates, rotations, conditions and payloads', v_usage.template_bytes,
       p_template_bytes, 'Make some smaller');
   end if;
-end
+end;
 $$;

@@ -18,5 +18,5 @@ begin
       where r.lenser_id = p_lenser_id and r.status in ('pending_approval', 'pending')
       limit p_limit
     ) as w);
-end
+end;
 $$;

@@ -1,9 +1,10 @@
 -- owner: lf_sql_engine
--- For operators: counts anew what lenses.run_counts and lenses.lenser_usage keep, and derives anew the
--- limits that schedules have by their policies, where rows were written with triggers silent. Safe
--- beside everything: what goes and what is counted is one statement's snapshot, and what is committed
--- later adds itself; nothing is folded meanwhile. Of usage each lenser's row is locked, so that whoever
--- saves waits. p_if_none: only where nothing has been counted yet, as an install asks.
+-- For operators: counts anew what lenses.run_counts and lenses.lenser_usage keep, and derives anew
+-- the limits that schedules have by their policies, where rows were written with triggers silent.
+-- Safe beside everything: what goes and what is counted is one statement's snapshot, and what is
+-- committed later adds itself; nothing is folded meanwhile. Of usage each lenser's row is locked,
+-- so that whoever saves waits. p_if_none: only where nothing has been counted yet, as an install
+-- asks.
 create or replace function lenses.fn_recount(p_if_none boolean default false)
 returns void
 language plpgsql
@@ -51,7 +52,11 @@ begin
   from lenses.fn_usage_of_all() as f
   where f.lenser_id = u.lenser_id;
   perform lenses.fn_follow_policies(null);
-end
+end;
 $$;
 
-comment on function lenses.fn_recount(boolean) is 'Counts anew what conditions (lenses.run_counts) and quotas (lenses.lenser_usage) keep count of, and derives anew the limits of schedules: after rows were written with triggers silent, as by session_replication_role = replica. Safe at any time. p_if_none: only where nothing is counted yet.';
+comment on function lenses.fn_recount(boolean) is
+  'Counts anew what conditions (lenses.run_counts) and quotas (lenses.lenser_usage) keep count '
+  'of, and derives anew the limits of schedules: after rows were written with triggers silent, as '
+  'by session_replication_role = replica. Safe at any time. p_if_none: only where nothing is '
+  'counted yet.';

@@ -33,8 +33,10 @@ declare
   v_row lenses.dispatch_settings;
 begin
   if p_patch is null then
-    raise exception 'settings must be a JSON object, not NULL'
-      using errcode = '22023', hint = 'For example {"batch_size": 500}.';
+    raise exception using
+      errcode = '22023',
+      message = 'settings must be a JSON object, not NULL',
+      hint = 'For example {"batch_size": 500}.';
   end if;
   perform lenses.fn_check_policy(
     'settings',
@@ -95,9 +97,10 @@ $$;
 
 comment on function lenses.fn_set_dispatch_settings(jsonb) is
   'Changes the named columns of lenses.dispatch_settings and returns the row: batch_size, '
-  'dispatch_lanes (1 to 16: how many drivers share the work; lf-sql install registers their jobs), '
-  'missed_grace ("2 minutes"), max_catchup_per_tick, default_queue_mode (parallel, serial), '
-  'default_on_overlap, default_on_missed, default_jitter_ms (ms), retention (at least 31 days), ticks_retention, '
-  'is_frozen, frozen_reason, and the quotas, of which null is none: max_schedules_per_lenser, '
-  'max_gateway_crons_per_lenser, max_pending_runs_per_lenser, max_template_bytes_per_lenser. '
-  '22023: unknown key (the nearest is named), wrong type, out of range.';
+  'dispatch_lanes (1 to 16: how many drivers share the work; lf-sql install registers their '
+  'jobs), missed_grace ("2 minutes"), max_catchup_per_tick, default_queue_mode (parallel, '
+  'serial), default_on_overlap, default_on_missed, default_jitter_ms (ms), retention (at least 31 '
+  'days), ticks_retention, is_frozen, frozen_reason, and the quotas, of which null is none: '
+  'max_schedules_per_lenser, max_gateway_crons_per_lenser, max_pending_runs_per_lenser, '
+  'max_template_bytes_per_lenser. 22023: unknown key (the nearest is named), wrong type, out of '
+  'range.';

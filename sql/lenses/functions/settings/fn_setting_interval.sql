@@ -17,12 +17,14 @@ begin
   begin
     v_span := p_text::interval;
   exception when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s is no span of time: "%s"', p_name, left(p_text, 60)),
       hint = 'Write it as "2 minutes", "90 days" or "PT2M".';
   end;
   if v_span not between p_min and p_max then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s is out of range: "%s"', p_name, left(p_text, 60)),
       hint = format('Allowed: %s to %s.', p_min, p_max);
   end if;

@@ -1,10 +1,11 @@
 -- owner: lf_sql_engine
--- Refuses a zone that is not an IANA name of this server (22023). A name seen before costs a look-up in
--- lenses.timezones and a conversion, which fails if the server has lost the zone; a new one is sought
--- in pg_timezone_names (25 ms) and remembered.
+-- Refuses a zone that is not an IANA name of this server (22023). A name seen before costs a
+-- look-up in lenses.timezones and a conversion, which fails if the server has lost the zone; a new
+-- one is sought in pg_timezone_names (25 ms) and remembered.
 create or replace function lenses.fn_require_timezone(p_timezone text)
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -15,5 +16,5 @@ begin
   end if;
   perform lenses.fn_check_timezone(p_timezone);
   insert into lenses.timezones (name) values (p_timezone) on conflict do nothing;
-end
+end;
 $$;

@@ -5,12 +5,14 @@
 create or replace function lenses.tg_append_only()
 returns trigger
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using
     errcode = '42501',
-    message = format('%I.%I is append-only: %s refused', tg_table_schema, tg_table_name, lower(tg_op)),
+    message = format('%I.%I is append-only: %s refused', tg_table_schema, tg_table_name,
+      lower(tg_op)),
     hint = 'Old rows go by the retention of lenses.dispatch_settings.';
 end;
 $$;

@@ -15,9 +15,11 @@ begin
   perform lenses.fn_check_instant(e.value::timestamptz, e.key, (v_old ->> e.key)::timestamptz)
   from jsonb_each_text(to_jsonb(new)) as e
   where e.value is not null
-    and (e.key ~ '_at$' or e.key in ('scheduled_for', 'paused_until', 'seen_until', 'missed_before', 'silent_since'));
+    and (e.key ~ '_at$' or e.key in (
+      'scheduled_for', 'paused_until', 'seen_until', 'missed_before', 'silent_since'));
   return new;
-end
+end;
 $$;
 
-comment on function lenses.tg_check_instants() is 'Refuses (22023) an instant outside the years 1970 to 9999.';
+comment on function lenses.tg_check_instants() is
+  'Refuses (22023) an instant outside the years 1970 to 9999.';

@@ -2,6 +2,7 @@
 create or replace function lenses.tg_dispatch_settings()
 returns trigger
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

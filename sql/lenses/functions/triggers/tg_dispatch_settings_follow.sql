@@ -1,8 +1,10 @@
 -- owner: lf_sql_engine
--- The schedules that leave queue_policy.mode out follow the server's default: a row each that changes.
+-- The schedules that leave queue_policy.mode out follow the server's default: a row each that
+-- changes.
 create or replace function lenses.tg_dispatch_settings_follow()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -3,6 +3,7 @@
 create or replace function lenses.tg_dispatch_ticks_total()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,7 +17,8 @@ begin
     lag = lenses.fn_sum_lags(array[t.lag, g.lag])
   from (
     select
-      count(*) as ticks, coalesce(sum(o.dispatched), 0) as dispatched, coalesce(sum(o.deferred), 0) as deferred,
+      count(*) as ticks, coalesce(sum(o.dispatched), 0) as dispatched,
+      coalesce(sum(o.deferred), 0) as deferred,
       coalesce(sum(o.failed), 0) as failed,
       (
         select coalesce(jsonb_object_agg(k.key, k.total), '{}')

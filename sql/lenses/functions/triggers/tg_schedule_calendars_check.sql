@@ -4,6 +4,7 @@
 create or replace function lenses.tg_schedule_calendars_check()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,7 +12,8 @@ begin
   new.name := btrim(new.name);
   if new.name is null or char_length(new.name) not between 1 and 200
     or new.name ~ '[[:cntrl:]]' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'name of a calendar must be 1 to 200 characters on one line, not %s',
         coalesce('"' || left(new.name, 60) || '"', 'NULL')
@@ -19,7 +21,8 @@ begin
       hint = 'For example "company holidays 2026".';
   end if;
   if new.kind is null or new.kind not in ('skip_dates', 'only_dates') then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'kind of a calendar is not known: %s', coalesce('"' || left(new.kind, 60) || '"', 'NULL')
       ) || coalesce(format(
@@ -33,7 +36,8 @@ begin
   new.rules := coalesce(new.rules, '[]');
   new.dates := coalesce(new.dates, '{}');
   if cardinality(new.dates) > 10000 or new.dates = '{}' and new.rules = '[]' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'a calendar has 1 to 10000 dates, or rules, not %s dates', cardinality(new.dates)
       ),
@@ -41,7 +45,8 @@ begin
   end if;
   if tg_op = 'INSERT' or new.rules is distinct from old.rules then
     if octet_length(new.rules::text) > 16384 then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format(
           'the rules of a calendar have at most 16384 bytes, not %s',
           octet_length(new.rules::text)),
@@ -54,7 +59,8 @@ begin
     where d.day between date '1970-01-01' and date '9999-12-31' is not true
       and (tg_op = 'INSERT' or old.dates is distinct from new.dates)
   ) then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = 'a date of the calendar is none of the years 1970 to 9999: '
         || (select coalesce(d.day::text, 'NULL') from unnest(new.dates) as d (day)
             where d.day between date '1970-01-01' and date '9999-12-31' is not true limit 1),
@@ -68,7 +74,8 @@ begin
   end if;
   if tg_op = 'UPDATE' then
     if new.lenser_id <> old.lenser_id then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format('calendar "%s" cannot go to another tenant', left(old.name, 60)),
         hint = 'Create one of his own with the same dates.';
     end if;

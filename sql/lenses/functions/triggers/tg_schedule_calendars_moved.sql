@@ -1,10 +1,11 @@
 -- owner: lf_sql_engine
--- Slots that move off the closed dates of a calendar lie elsewhere once it has changed: the next slots of
--- such schedules are computed anew, of this calendar and of those whose rules lead to it. A slot that
--- is due already stays. Seeds do not change.
+-- Slots that move off the closed dates of a calendar lie elsewhere once it has changed: the next
+-- slots of such schedules are computed anew, of this calendar and of those whose rules lead to it.
+-- A slot that is due already stays. Seeds do not change.
 create or replace function lenses.tg_schedule_calendars_moved()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -3,6 +3,7 @@
 create or replace function lenses.tg_schedule_calendars_referenced()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,7 +17,8 @@ begin
     and old.id = any (lenses.fn_calendar_references(c.rules))
   limit 1;
   if found then
-    raise exception using errcode = '23503',
+    raise exception using
+      errcode = '23503',
       message = format('the calendar "%s" refers to the calendar "%s"', v_name, old.name),
       hint = 'Take the rule out first: fn_update_schedule_calendar(…, p_rules => …).';
   end if;

@@ -4,6 +4,7 @@
 create or replace function lenses.tg_schedule_calendars_seed()
 returns trigger
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -26,7 +27,8 @@ begin
       return old;
     end if;
   end if;
-  raise exception using errcode = '42501',
+  raise exception using
+    errcode = '42501',
     message = format(
       'calendars that come with the product are read-only: %s refused', lower(tg_op)
     ),

@@ -4,6 +4,7 @@
 create or replace function lenses.tg_timezones_check()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

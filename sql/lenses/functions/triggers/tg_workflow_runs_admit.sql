@@ -5,6 +5,7 @@
 create or replace function lenses.tg_workflow_runs_admit()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,7 +17,11 @@ begin
   perform lenses.fn_check_run_values(new, null);
   select w.* into v_workflow from lenses.workflows as w where w.id = new.workflow_id;
   if not found then
-    raise exception 'workflow "%" does not exist', new.workflow_id using errcode = '23503';
+    raise exception using
+      errcode = '23503',
+      message = format(
+        'workflow "%s" does not exist', coalesce(new.workflow_id::text, 'NULL')
+      );
   end if;
   select s.* into v_schedule from lenses.workflow_schedules as s where s.id = new.schedule_id;
 
@@ -27,8 +32,10 @@ begin
     select from lenses.workflow_versions as v
     where v.workflow_id = new.workflow_id and v.version = new.workflow_version
   ) then
-    raise exception 'workflow "%" has no version %', new.workflow_id, new.workflow_version
-      using errcode = '23503', hint = format('Its newest is %s.', v_workflow.version);
+    raise exception using
+      errcode = '23503',
+      message = format('workflow "%s" has no version %s', new.workflow_id, new.workflow_version),
+      hint = format('Its newest is %s.', v_workflow.version);
   end if;
   if new.idempotency_key is null and new.schedule_id is not null
     and new.scheduled_for is not null then
@@ -53,8 +60,10 @@ begin
   end if;
 
   if jsonb_typeof(new.policies) is distinct from 'object' then
-    raise exception 'policies must be an object, not %', left(new.policies::text, 60)
-      using errcode = '22023';
+    raise exception using
+      errcode = '22023',
+      message = format('policies must be an object, not %s',
+        coalesce(left(new.policies::text, 60), 'NULL'));
   end if;
   new.policies := case when v_schedule.id is null then lenses.fn_default_policies()
     else lenses.fn_effective_policies(v_schedule) end || jsonb_build_object(
@@ -96,5 +105,5 @@ begin
     new.approval_expires_at := null;
   end if;
   return new;
-end
+end;
 $$;

@@ -5,6 +5,7 @@
 create or replace function lenses.tg_workflow_runs_count()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -43,5 +44,5 @@ begin
     perform lenses.fn_fold_run_counts(v_row.lenser_id, v_row.workflow_id);
   end loop;
   return null;
-end
+end;
 $$;

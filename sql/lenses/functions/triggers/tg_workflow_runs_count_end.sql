@@ -3,6 +3,7 @@
 create or replace function lenses.tg_workflow_runs_count_end()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -22,5 +23,5 @@ begin
     end if;
   end if;
   return null;
-end
+end;
 $$;

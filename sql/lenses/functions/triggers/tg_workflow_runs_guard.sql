@@ -7,6 +7,7 @@
 create or replace function lenses.tg_workflow_runs_guard()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -39,8 +40,12 @@ begin
 
   if v_attempt is null and new.status <> old.status then
     if new.status <> all (lenses.fn_run_next_states(old.status)) then
-      raise exception 'run "%" cannot go from "%" to "%"', old.id, old.status, left(new.status, 60)
-        using errcode = '22023', hint = coalesce(
+      raise exception using
+        errcode = '22023',
+        message = format(
+          'run "%s" cannot go from "%s" to "%s"', old.id, old.status, left(new.status, 60)
+        ),
+        hint = coalesce(
           'Allowed from there: '
           || nullif(array_to_string(lenses.fn_run_next_states(old.status), ', '), '') || '.',
           'It is over; lenses.fn_retry_workflow_run starts one that failed once more.');
@@ -65,8 +70,12 @@ begin
   new.last_event_seq := old.last_event_seq + 1;
   if new.status = 'running' then
     if new.worker_id is null or new.lease_expires_at is null then
-      raise exception 'run "%" cannot be running without worker_id and lease_expires_at', old.id
-        using errcode = '22023', hint = 'lenses.fn_claim_workflow_runs sets both.';
+      raise exception using
+        errcode = '22023',
+        message = format(
+          'run "%s" cannot be running without worker_id and lease_expires_at', old.id
+        ),
+        hint = 'lenses.fn_claim_workflow_runs sets both.';
     end if;
     if new.attempt = old.attempt then
       new.attempt := old.attempt + 1;
@@ -93,5 +102,5 @@ begin
   end if;
   perform lenses.fn_follow_run(old, new, tg_argv[0] = 'engine');
   return new;
-end
+end;
 $$;

@@ -3,6 +3,7 @@
 create or replace function lenses.tg_workflow_runs_quota()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,5 +17,5 @@ begin
     order by r.lenser_id
   ) as n;
   return null;
-end
+end;
 $$;

@@ -6,6 +6,7 @@
 create or replace function lenses.tg_workflow_runs_record()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -60,5 +61,5 @@ begin
     where w.events is not null;
   end if;
   return null;
-end
+end;
 $$;

@@ -1,9 +1,10 @@
 -- owner: lf_sql_engine
--- Runs that go, by whatever door, as changes of lenses.run_counts; what is older than the counts reach,
--- as all that a purge takes, is not counted any more.
+-- Runs that go, by whatever door, as changes of lenses.run_counts; what is older than the counts
+-- reach, as all that a purge takes, is not counted any more.
 create or replace function lenses.tg_workflow_runs_uncount()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -21,5 +22,5 @@ begin
       group by o.lenser_id, o.workflow_id, o.created_at));
   end if;
   return null;
-end
+end;
 $$;

@@ -1,11 +1,12 @@
--- A schedule's approval is lowered by its owner, through the RPCs, or by a role with the table owner's
--- rights; the trigger's WHEN clause lets the RPCs pass. Anyone else, service_role above all, may
--- raise it: no requirement and no gate may go, a schedule that demands any stays with its workflow,
--- whose other runs answer to it, and a schedule that he makes, or leads to another workflow, demands at
--- least what that workflow's other schedules and assignments do.
+-- A schedule's approval is lowered by its owner, through the RPCs, or by a role with the table
+-- owner's rights; the trigger's WHEN clause lets the RPCs pass. Anyone else, service_role above
+-- all, may raise it: no requirement and no gate may go, a schedule that demands any stays with its
+-- workflow, whose other runs answer to it, and a schedule that he makes, or leads to another
+-- workflow, demands at least what that workflow's other schedules and assignments do.
 create or replace function lenses.tg_workflow_schedules_approval()
 returns trigger
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -1,12 +1,14 @@
 -- owner: lf_sql_engine
 -- A row that reaches workflow_schedules by any path is validated here and gets its next_run_at and
--- due_at. An edit of what makes the slots looks for the next one after now; an explicit next_run_at is
--- kept, NULL means that it is computed, and so does any save that finds it missing; activation of a
--- paused schedule applies onMissed to what passed since. Where the zone has left the server the
--- schedule waits for it in the due row. The dispatcher's own writes (dispatch_seq moves) never come here.
+-- due_at. An edit of what makes the slots looks for the next one after now; an explicit next_run_at
+-- is kept, NULL means that it is computed, and so does any save that finds it missing; activation
+-- of a paused schedule applies onMissed to what passed since. Where the zone has left the server
+-- the schedule waits for it in the due row. The dispatcher's own writes (dispatch_seq moves) never
+-- come here.
 create or replace function lenses.tg_workflow_schedules_check()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -24,7 +26,8 @@ begin
   new := lenses.fn_prepare_schedule(new, v_old);
   if tg_op = 'UPDATE' and v_old.max_in_flight is null and new.max_in_flight is not null then
     -- Claims of a schedule without a limit are counted by nobody: they end before it gets one. New
-    -- runs wait for the edit; a claim whose snapshot is from before it meets rows that were written.
+    -- runs wait for the edit; a claim whose snapshot is from before it meets rows that were
+    -- written.
     perform from lenses.workflow_schedules as s where s.id = v_old.id for update;
     update lenses.workflow_runs as r
     set status = r.status
@@ -121,5 +124,5 @@ begin
     new := lenses.fn_clear_mended(new, v_old);
   end if;
   return new;
-end
+end;
 $$;

@@ -1,9 +1,10 @@
 -- owner: lf_sql_engine
--- Keeps lenses.schedule_due equal to its schedule for every writer but the dispatcher, which moves the
--- due time itself.
+-- Keeps lenses.schedule_due equal to its schedule for every writer but the dispatcher, which moves
+-- the due time itself.
 create or replace function lenses.tg_workflow_schedules_due()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -24,5 +25,5 @@ begin
       new.id, new.lenser_id, new.due_at, v_has_condition, new.missed is not null, v_input_bytes);
   end if;
   return null;
-end
+end;
 $$;

@@ -3,6 +3,7 @@
 create or replace function lenses.tg_workflow_schedules_quota()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -32,5 +33,5 @@ begin
     ) as n;
   end if;
   return null;
-end
+end;
 $$;

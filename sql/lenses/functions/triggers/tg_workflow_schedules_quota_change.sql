@@ -3,6 +3,7 @@
 create or replace function lenses.tg_workflow_schedules_quota_change()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,5 +17,5 @@ begin
     perform lenses.fn_use_quota(new.lenser_id, 0, 0, v_more);
   end if;
   return null;
-end
+end;
 $$;

@@ -5,6 +5,7 @@
 create or replace function lenses.tg_workflow_schedules_trigger_type()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -28,7 +29,8 @@ begin
       inner join lenses.workflow_schedules as s on s.workflow_id = w.id
       where w.id = any (v_ids) and w.status = 'deleted'
     ) then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = 'the workflow is deleted and takes no schedule',
         hint = 'Set its status to active first.';
     end if;

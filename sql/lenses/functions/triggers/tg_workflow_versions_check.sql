@@ -6,6 +6,7 @@
 create or replace function lenses.tg_workflow_versions_check()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -14,7 +15,8 @@ declare
 begin
   select w.* into v_workflow from lenses.workflows as w where w.id = new.workflow_id;
   if not found then
-    raise exception using errcode = '23503',
+    raise exception using
+      errcode = '23503',
       message = format('workflow "%s" does not exist', new.workflow_id),
       hint = 'A version comes with its workflow.';
   end if;
@@ -22,7 +24,8 @@ begin
   if new.version not between 1 and v_workflow.version
     or (new.version = v_workflow.version and new.definition is distinct from v_workflow.definition)
   then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('version %s is not what workflow "%s" has', new.version, new.workflow_id),
       detail = format('The workflow is at version %s.', v_workflow.version),
       hint = 'Change lenses.workflows.definition and a version is written.';

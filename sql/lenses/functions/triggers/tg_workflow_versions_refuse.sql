@@ -4,6 +4,7 @@
 create or replace function lenses.tg_workflow_versions_refuse()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -17,7 +18,8 @@ begin
       return new;
     end if;
   end if;
-  raise exception using errcode = '42501',
+  raise exception using
+    errcode = '42501',
     message = format('lenses.workflow_versions is immutable: %s refused', lower(tg_op)),
     hint = 'Change lenses.workflows.definition and a new version is written.';
 end;

@@ -1,9 +1,10 @@
--- A deleted workflow loses its schedules, and with them what they demand of its other runs: its owner
--- deletes it, or a role with the table owner's rights. For anyone else, service_role above all, a
--- workflow that demands an approval or has a gate is not deleted.
+-- A deleted workflow loses its schedules, and with them what they demand of its other runs: its
+-- owner deletes it, or a role with the table owner's rights. For anyone else, service_role above
+-- all, a workflow that demands an approval or has a gate is not deleted.
 create or replace function lenses.tg_workflows_approval()
 returns trigger
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -21,8 +22,10 @@ begin
       )
     )
   then
-    raise exception 'only its owner deletes workflow "%", which demands approval', old.id
-      using errcode = '42501', hint = 'To stop its schedules, pause them or set is_active to false.';
+    raise exception using
+      errcode = '42501',
+      message = format('only its owner deletes workflow "%s", which demands approval', old.id),
+      hint = 'To stop its schedules, pause them or set is_active to false.';
   end if;
   return new;
 end;

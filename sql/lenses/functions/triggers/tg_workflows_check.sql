@@ -4,6 +4,7 @@
 create or replace function lenses.tg_workflows_check()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -24,7 +25,8 @@ begin
   end if;
 
   if new.lenser_id <> old.lenser_id then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('workflow "%s" cannot go to another tenant', old.id),
       hint = 'Create a workflow of his own with the same definition.';
   end if;
@@ -32,7 +34,8 @@ begin
     perform lenses.fn_check_definition(new.definition);
     new.version := old.version + 1;
   elsif new.version <> old.version then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'version of a workflow is counted by the table; it is %s, not %s', old.version, new.version
       ),

@@ -3,6 +3,7 @@
 create or replace function lenses.tg_workflows_version()
 returns trigger
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -1,9 +1,8 @@
 -- What a workflow's definition must be to be stored: {"nodes", "edges", "triggers"}, each an array
 -- and each optional; more keys are the executor's business. Cycles are no fault here, only when a
 -- schedule is activated or dispatched. Of triggers only the form is checked: their values are the
--- schedule table's to judge. At most 1 MB, 64 levels, 200,000 JSON values, 50,000 workflow nodes and
--- 1,000 triggers.
--- Raises 22023.
+-- schedule table's to judge. At most 1 MB, 64 levels, 200,000 JSON values, 50,000 workflow nodes
+-- and 1,000 triggers. Raises 22023.
 create or replace function lenses.fn_check_definition(p_definition jsonb)
 returns void
 language plpgsql
@@ -30,14 +29,16 @@ begin
     return;
   end if;
   if jsonb_typeof(p_definition) <> 'object' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('definition must be a JSON object, not %s', left(p_definition::text, 60)),
       hint = c_form;
   end if;
   perform lenses.fn_check_json(p_definition, 'definition', 1048576, 64, 200000);
   foreach v_part in array array['nodes', 'edges', 'triggers'] loop
     if p_definition ? v_part and jsonb_typeof(p_definition -> v_part) <> 'array' then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format(
           'definition.%s must be an array, not %s', v_part, left((p_definition -> v_part)::text, 60)
         ),
@@ -45,12 +46,14 @@ begin
     end if;
   end loop;
   if jsonb_array_length(p_definition -> 'nodes') > 50000 then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('definition has %s nodes', jsonb_array_length(p_definition -> 'nodes')),
       hint = 'At most 50000 nodes.';
   end if;
   if jsonb_array_length(p_definition -> 'triggers') > 1000 then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'definition has %s triggers', jsonb_array_length(p_definition -> 'triggers')),
       hint = 'At most 1000: make the rest by fn_upsert_workflow_schedule, or split the workflow.';
@@ -64,7 +67,8 @@ begin
     order by e.ordinality
     limit 1;
     if found then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format('definition.%s[%s] has no id: %s', v_part, v_at, left(v_value::text, 60)),
         hint = 'Each is an object with a non-empty string "id" of its own.';
     end if;
@@ -74,7 +78,8 @@ begin
     having count(*) > 1
     limit 1;
     if found then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format('definition.%s: the id "%s" stands twice', v_part, left(v_word, 60)),
         hint = 'Each is an object with a non-empty string "id" of its own.';
     end if;
@@ -84,7 +89,8 @@ begin
   where jsonb_typeof(e.value -> 'action') not in ('string', 'null')
   limit 1;
   if found then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'definition: the action of node "%s" must be a string, not %s', left(v_value ->> 'id', 60),
         left((v_value -> 'action')::text, 60)
@@ -99,7 +105,8 @@ begin
   order by e.ordinality
   limit 1;
   if found then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'definition.edges[%s] has no "from" and "to": %s', v_at, left(v_value::text, 60)
       ),
@@ -112,7 +119,8 @@ begin
   order by e.ordinality
   limit 1;
   if found then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         'definition.edges[%s] names a node "%s" that is not there', v_at, left(v_word, 60)
       ),
@@ -124,7 +132,8 @@ begin
 
   for v_value in select e.value from jsonb_array_elements(p_definition -> 'triggers') e loop
     if jsonb_typeof(v_value -> 'type') is distinct from 'string' then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format('definition: trigger "%s" has no type', left(v_value ->> 'id', 60)),
         hint = 'For example {"id": "nightly", "type": "schedule_based", "cron_expr": "0 3 * * *"}.';
     end if;
@@ -133,7 +142,8 @@ begin
     where k.key <> all (c_trigger_keys)
     limit 1;
     if found then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format(
           'definition: trigger "%s": unknown key "%s"; the nearest is "%s"',
           left(v_value ->> 'id', 60), left(v_word, 60),
@@ -150,7 +160,8 @@ begin
       or coalesce(
         v_value ->> 'cron_expr', v_value ->> 'interval_ms', v_value ->> 'run_at') is null
     then
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format('definition: trigger "%s" has no time', left(v_value ->> 'id', 60)),
         detail = format('It is %s.', left(v_value::text, 200)),
         hint = 'Give "cron_expr", a string, or "interval_ms", a number, or "run_at", an instant.';
@@ -163,4 +174,5 @@ comment on function lenses.fn_check_definition(jsonb) is
   'Raises 22023 unless p_definition is an object of nodes (objects with a unique, non-empty '
   'string id and an optional string action), edges ({"from", "to"} of ids of nodes) and triggers '
   '(objects with a unique id and a type; schedule_based ones with cron_expr or interval_ms and no '
-  'unknown key), at most 1 MB, 64 levels, 200,000 values, 50,000 nodes and 1,000 triggers. {} is the empty graph.';
+  'unknown key), at most 1 MB, 64 levels, 200,000 values, 50,000 nodes and 1,000 triggers. {} is '
+  'the empty graph.';

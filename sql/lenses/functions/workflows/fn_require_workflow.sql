@@ -14,8 +14,10 @@ begin
   from lenses.workflows as w
   where w.id = p_workflow_id and w.lenser_id = v_lenser_id;
   if not found then
-    raise exception 'there is no such workflow of yours'
-      using errcode = '42501', hint = 'public.fn_get_workflows() lists yours.';
+    raise exception using
+      errcode = '42501',
+      message = 'there is no such workflow of yours',
+      hint = 'public.fn_get_workflows() lists yours.';
   end if;
   return v_row;
 end;

@@ -5,6 +5,7 @@
 create or replace function lenses.fn_sync_trigger_type(p_workflow_ids uuid[])
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -2,14 +2,15 @@
 -- schedule an id, gone with its entry. An entry changes what it names (and clears what it named
 -- before, p_old_definition); all else that the owner set stays, his pause too. Schedules made by
 -- hand (trigger_id NULL) are left alone. The caller holds the workflow's lock. A loop an entry:
--- each is a row of its own to lock, lay over and save, and there are 1,000 at most; what each dropped is
--- found for all of them at once.
+-- each is a row of its own to lock, lay over and save, and there are 1,000 at most; what each
+-- dropped is found for all of them at once.
 create or replace function lenses.fn_sync_workflow_triggers(
   p_workflow lenses.workflows,
   p_old_definition jsonb
 )
 returns void
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -76,7 +77,8 @@ begin
       -- the table's trigger knows the value, not whose it is
       get stacked diagnostics
         v_message = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
-      raise exception using errcode = '22023',
+      raise exception using
+        errcode = '22023',
         message = format('trigger "%s": %s', left(v_entry ->> 'id', 60), v_message),
         detail = v_detail, hint = v_hint;
     end;

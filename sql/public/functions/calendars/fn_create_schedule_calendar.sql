@@ -46,6 +46,7 @@ comment on function public.fn_create_schedule_calendar(text, text, text, date[],
   'UTC), p_dates up to 10,000 dates, kept sorted and distinct, p_rules an array of rules whose '
   'dates are in as well: {"weekdays":["SAT"]}, {"month_day":"12-25","observed":true}, '
   '{"nth":{"weekday":"MON","n":-1,"month":5}}, {"easter":-2}, {"orthodox_easter":0}, '
-  '{"calendar":"<id>"}, each with "from", "until" and "except" where wanted. p_clone_of takes what '
-  'is NULL from one of the caller''s calendars or a seed. Returns the row. 22023: bad input; 23505: '
-  'the caller has a calendar of that name (capitals count); 42501: p_clone_of is not the caller''s.';
+  '{"calendar":"<id>"}, each with "from", "until" and "except" where wanted. p_clone_of takes '
+  'what is NULL from one of the caller''s calendars or a seed. Returns the row. 22023: bad input; '
+  '23505: the caller has a calendar of that name (capitals count); 42501: p_clone_of is not the '
+  'caller''s.';

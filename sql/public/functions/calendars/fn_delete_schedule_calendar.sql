@@ -22,7 +22,8 @@ begin
     then
       raise;
     end if;
-    raise exception using errcode = '23503',
+    raise exception using
+      errcode = '23503',
       message = format('the calendar "%s" is attached', (
         select c.name from lenses.schedule_calendars as c
         where c.id = p_calendar_id and c.lenser_id = v_lenser_id
@@ -48,5 +49,5 @@ end;
 $$;
 
 comment on function public.fn_delete_schedule_calendar(uuid) is
-  'Deletes the caller''s calendar. 23503: a schedule has it attached, or another calendar refers to it; 42501: not the caller''s, '
-  'or a seed.';
+  'Deletes the caller''s calendar. 23503: a schedule has it attached, or another calendar refers '
+  'to it; 42501: not the caller''s, or a seed.';

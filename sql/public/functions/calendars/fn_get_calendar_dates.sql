@@ -26,9 +26,13 @@ begin
     v_is_range := p_until - p_from <= 36600;
   end if;
   if v_is_range is not true then
-    raise exception 'the dates from % through % are no range that can be listed', p_from, p_until
-      using errcode = '22023',
-        hint = 'Give the first and the last day, from 1970-01-01 to 9999-12-31, a century at most.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'the dates from %s through %s are no range that can be listed',
+        coalesce(p_from::text, 'NULL'), coalesce(p_until::text, 'NULL')
+      ),
+      hint = 'Give the first and the last day, from 1970-01-01 to 9999-12-31, a century at most.';
   end if;
   return query
   select d from lenses.fn_calendar_dates(p_calendar_id, p_from, p_until) as d order by d;

@@ -13,13 +13,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if coalesce(p_n, 0) < 1 then
-    raise exception 'p_n % is not positive', coalesce(p_n::text, 'NULL')
-      using errcode = '22023', hint = 'Ask for 1 to 1000 slots.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_n %s is not positive', coalesce(p_n::text, 'NULL')),
+      hint = 'Ask for 1 to 1000 slots.';
   end if;
   return query
   select slot
   from lenses.fn_cron_next(p_cron_expr, p_timezone, now(), least(p_n, 1000)) as slot;
-end
+end;
 $$;
 
 comment on function public.fn_cron_preview(text, text, int) is

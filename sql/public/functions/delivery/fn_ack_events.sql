@@ -9,4 +9,5 @@ as $$
 select lenses.fn_ack_events(p_worker_id, p_ids)
 $$;
 
-comment on function public.fn_ack_events(text, bigint[]) is 'As lenses.fn_ack_events.';
+comment on function public.fn_ack_events(text, bigint[]) is
+  'As lenses.fn_ack_events.';

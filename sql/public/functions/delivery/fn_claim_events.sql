@@ -17,4 +17,5 @@ as $$
 select * from lenses.fn_claim_events(p_delivery, p_worker_id, p_limit, p_lease)
 $$;
 
-comment on function public.fn_claim_events(text, text, integer, interval) is 'As lenses.fn_claim_events.';
+comment on function public.fn_claim_events(text, text, integer, interval) is
+  'As lenses.fn_claim_events.';

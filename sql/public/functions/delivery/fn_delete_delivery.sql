@@ -9,4 +9,5 @@ as $$
 select lenses.fn_delete_delivery(p_name)
 $$;
 
-comment on function public.fn_delete_delivery(text) is 'As lenses.fn_delete_delivery.';
+comment on function public.fn_delete_delivery(text) is
+  'As lenses.fn_delete_delivery.';

@@ -9,4 +9,5 @@ as $$
 select lenses.fn_deliver()
 $$;
 
-comment on function public.fn_deliver() is 'As lenses.fn_deliver.';
+comment on function public.fn_deliver() is
+  'As lenses.fn_deliver.';

@@ -14,4 +14,5 @@ as $$
 select lenses.fn_fail_event(p_id, p_worker_id, p_error, p_retry_after)
 $$;
 
-comment on function public.fn_fail_event(bigint, text, text, interval) is 'As lenses.fn_fail_event.';
+comment on function public.fn_fail_event(bigint, text, text, interval) is
+  'As lenses.fn_fail_event.';

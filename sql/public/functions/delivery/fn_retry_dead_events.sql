@@ -9,4 +9,5 @@ as $$
 select lenses.fn_retry_dead_events(p_delivery)
 $$;
 
-comment on function public.fn_retry_dead_events(text) is 'As lenses.fn_retry_dead_events.';
+comment on function public.fn_retry_dead_events(text) is
+  'As lenses.fn_retry_dead_events.';

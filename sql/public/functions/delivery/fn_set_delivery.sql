@@ -9,4 +9,5 @@ as $$
 select lenses.fn_set_delivery(p_patch)
 $$;
 
-comment on function public.fn_set_delivery(jsonb) is 'As lenses.fn_set_delivery.';
+comment on function public.fn_set_delivery(jsonb) is
+  'As lenses.fn_set_delivery.';

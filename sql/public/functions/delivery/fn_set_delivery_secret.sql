@@ -9,4 +9,5 @@ as $$
 select lenses.fn_set_delivery_secret(p_name, p_secret)
 $$;
 
-comment on function public.fn_set_delivery_secret(text, text) is 'As lenses.fn_set_delivery_secret.';
+comment on function public.fn_set_delivery_secret(text, text) is
+  'As lenses.fn_set_delivery_secret.';

@@ -15,7 +15,10 @@ begin
     end if;
     return query select * from lenses.fn_lint_schedule(p_schedule_id, lensers.fn_require_lenser());
   end if;
-end
+end;
 $$;
 
-comment on function public.fn_lint_schedule(uuid) is 'What is likely not meant about a schedule of the caller''s (NULL: all of them; service_role: of any): schedule_id, code, severity (info, warning, error), message, hint, as of lenses.fn_lint_schedule. 42501: not the caller''s schedule.';
+comment on function public.fn_lint_schedule(uuid) is
+  'What is likely not meant about a schedule of the caller''s (NULL: all of them; service_role: '
+  'of any): schedule_id, code, severity (info, warning, error), message, hint, as of '
+  'lenses.fn_lint_schedule. 42501: not the caller''s schedule.';

@@ -11,7 +11,8 @@ declare
   v_row agents.gateway_cron_runs;
 begin
   if jsonb_typeof(p_payload) <> 'object' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('p_payload must be a JSON object, not %s', left(p_payload::text, 60)),
       hint = 'Leave it out to use the cron''s own payload.';
   end if;

@@ -1,5 +1,6 @@
--- For the owner: the instants themselves, for a picture of a stretch of time that the preview does not
--- reach. Guards, jitter and pauses are left out: what a slot comes to is the preview's and the ledger's.
+-- For the owner: the instants themselves, for a picture of a stretch of time that the preview does
+-- not reach. Guards, jitter and pauses are left out: what a slot comes to is the preview's and the
+-- ledger's.
 create or replace function public.fn_get_slots(
   p_schedule_ids uuid[],
   p_from timestamptz,
@@ -21,14 +22,23 @@ begin
   perform lenses.fn_check_instant(p_from, 'p_from');
   perform lenses.fn_check_instant(p_until, 'p_until');
   if (p_from < p_until and p_until - p_from <= interval '31 days') is not true then
-    raise exception 'from % to % is no stretch of time that can be looked at', p_from, p_until
-      using errcode = '22023', hint = 'Give p_until after p_from, 31 days at most.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'from %s to %s is no stretch of time that can be looked at',
+        coalesce(p_from::text, 'NULL'), coalesce(p_until::text, 'NULL')
+      ),
+      hint = 'Give p_until after p_from, 31 days at most.';
   elsif p_limit < 1 then
-    raise exception 'limit is "%"; it must be 1 or more', p_limit
-      using errcode = '22023', hint = 'Give 1 to 200 slots of each.';
+    raise exception using
+      errcode = '22023',
+      message = format('limit is "%s"; it must be 1 or more', p_limit),
+      hint = 'Give 1 to 200 slots of each.';
   elsif cardinality(p_schedule_ids) > 100 then
-    raise exception '% schedules are too many at once', cardinality(p_schedule_ids)
-      using errcode = '22023', hint = 'Give the ids of at most 100.';
+    raise exception using
+      errcode = '22023',
+      message = format('%s schedules are too many at once', cardinality(p_schedule_ids)),
+      hint = 'Give the ids of at most 100.';
   end if;
   return query
   select s.id, x.slot
@@ -50,7 +60,8 @@ end;
 $$;
 
 comment on function public.fn_get_slots(uuid[], timestamptz, timestamptz, integer) is
-  'The slots of the caller''s schedules and gateway crons of these ids (100 at most; others are left out) from p_from '
-  'until before p_until (31 days at most), the first p_limit (at most 200) of each: schedule_id, slot_at. By the rule '
-  'alone, active or not; what becomes of a slot is fn_preview_schedule_ticks'' answer. 22023: no such stretch, too '
-  'many ids, a bad limit; 42501: no caller.';
+  'The slots of the caller''s schedules and gateway crons of these ids (100 at most; others are '
+  'left out) from p_from until before p_until (31 days at most), the first p_limit (at most 200) '
+  'of each: schedule_id, slot_at. By the rule alone, active or not; what becomes of a slot is '
+  'fn_preview_schedule_ticks'' answer. 22023: no such stretch, too many ids, a bad limit; 42501: '
+  'no caller.';

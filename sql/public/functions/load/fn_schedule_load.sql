@@ -12,6 +12,6 @@ as $$
 $$;
 
 comment on function public.fn_schedule_load(text) is
-  'How many slots the caller''s active schedules and gateway crons have (service_role: everybody''s) '
-  'in each of 168 hours from today''s midnight in p_timezone, and how many schedules they belong '
-  'to. 22023: an unknown zone; 42501: no tenant is calling.';
+  'How many slots the caller''s active schedules and gateway crons have (service_role: '
+  'everybody''s) in each of 168 hours from today''s midnight in p_timezone, and how many '
+  'schedules they belong to. 22023: an unknown zone; 42501: no tenant is calling.';

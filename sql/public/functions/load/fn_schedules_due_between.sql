@@ -21,15 +21,23 @@ begin
   perform lenses.fn_check_instant(p_from, 'p_from');
   perform lenses.fn_check_instant(p_until, 'p_until');
   if (p_from < p_until and p_until - p_from <= interval '31 days') is not true then
-    raise exception 'from % to % is no stretch of time that can be looked at', p_from, p_until
-      using errcode = '22023', hint = 'Give p_until after p_from, 31 days at most.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'from %s to %s is no stretch of time that can be looked at',
+        coalesce(p_from::text, 'NULL'), coalesce(p_until::text, 'NULL')
+      ),
+      hint = 'Give p_until after p_from, 31 days at most.';
   elsif p_limit < 0 then
-    raise exception 'limit is "%"; it cannot be negative', p_limit
-      using errcode = '22023', hint = 'Give 1 to 500.';
+    raise exception using
+      errcode = '22023',
+      message = format('limit is "%s"; it cannot be negative', p_limit),
+      hint = 'Give 1 to 500.';
   end if;
   return query
   with firing as materialized (
-    select s.id, 'workflow' as kind, s.cron_spec as spec, s.timezone as zone, s.interval_ms, s.start_at, s.end_at,
+    select s.id, 'workflow' as kind, s.cron_spec as spec, s.timezone as zone, s.interval_ms,
+      s.start_at, s.end_at,
       case when s.interval_ms is not null then s.created_at end as created_at, s.run_at
     from lenses.workflow_schedules as s
     where s.lenser_id = v_lenser_id and s.is_active
@@ -39,7 +47,8 @@ begin
     where c.lenser_id = v_lenser_id and c.is_active
   ),
   times as (
-    select array_agg(f.id) as ids, f.kind, f.spec, f.zone, f.interval_ms, f.start_at, f.end_at, f.created_at
+    select array_agg(f.id) as ids, f.kind, f.spec, f.zone, f.interval_ms, f.start_at, f.end_at,
+      f.created_at
     from firing as f
     where f.run_at is null
     group by f.kind, f.spec, f.zone, f.interval_ms, f.start_at, f.end_at, f.created_at
@@ -52,8 +61,10 @@ begin
   found as (
     select u.id, c.kind, c.first_at, case
       when c.interval_ms is null
-        then lenses.fn_cron_count(c.spec, c.zone, c.first_at - interval '1 microsecond', least(v_last, c.end_at))
-      else floor(extract(epoch from least(v_last, c.end_at) - c.first_at) * 1000 / c.interval_ms)::bigint + 1
+        then lenses.fn_cron_count(
+          c.spec, c.zone, c.first_at - interval '1 microsecond', least(v_last, c.end_at))
+      else floor(
+        extract(epoch from least(v_last, c.end_at) - c.first_at) * 1000 / c.interval_ms)::bigint + 1
       end as total
     from (select * from counted where first_at <= v_last offset 0) as c
     cross join lateral (select unnest(c.ids) as id) as u
@@ -70,6 +81,7 @@ end;
 $$;
 
 comment on function public.fn_schedules_due_between(timestamptz, timestamptz, integer) is
-  'The caller''s active schedules and gateway crons that have a slot from p_from until before p_until (31 days at '
-  'most), the first to come first, p_limit (at most 500) of them: schedule_id (a cron''s id for a gateway), '
-  'resource_type, slots (how many there), first_at. 22023: no such stretch, or a negative limit; 42501: no caller.';
+  'The caller''s active schedules and gateway crons that have a slot from p_from until before '
+  'p_until (31 days at most), the first to come first, p_limit (at most 500) of them: schedule_id '
+  '(a cron''s id for a gateway), resource_type, slots (how many there), first_at. 22023: no such '
+  'stretch, or a negative limit; 42501: no caller.';

@@ -10,7 +10,8 @@ declare
   v_lenser_id constant uuid := lensers.fn_require_lenser();
 begin
   if p_limit < 0 then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('limit is "%s"; it cannot be negative', p_limit),
       hint = 'Give 1 to 500.';
   end if;

@@ -87,9 +87,9 @@ $$;
 
 comment on function public.fn_observe_schedules() is
   'Every schedule the caller owns: resource (the workflow''s title or the gateway''s name), '
-  'resource_type (workflow, gateway), resource_id, schedule_id, type (cron, interval, '
-  'once), expression (or the period, such as 6h, or the instant), description (its English), timezone (NULL for UTC '
-  'and intervals), status (enabled, finished, paused, disabled), next_run_at (NULL unless enabled), '
-  'last_run_at and last_status of the newest run (of the newest slot where there is none), '
-  'assignee (name), label (the schedule''s name or description, or the gateway''s operation). '
-  '42501: no caller.';
+  'resource_type (workflow, gateway), resource_id, schedule_id, type (cron, interval, once), '
+  'expression (or the period, such as 6h, or the instant), description (its English), timezone '
+  '(NULL for UTC and intervals), status (enabled, finished, paused, disabled), next_run_at (NULL '
+  'unless enabled), last_run_at and last_status of the newest run (of the newest slot where there '
+  'is none), assignee (name), label (the schedule''s name or description, or the gateway''s '
+  'operation). 42501: no caller.';

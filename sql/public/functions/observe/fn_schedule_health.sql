@@ -1,5 +1,5 @@
--- The tenant's view: whether anything dispatches at all, what was skipped in the last day, and each of the caller's
--- schedules that is not fine. The machinery's other lines are the operator's.
+-- The tenant's view: whether anything dispatches at all, what was skipped in the last day, and each
+-- of the caller's schedules that is not fine. The machinery's other lines are the operator's.
 create or replace function public.fn_schedule_health()
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language sql
@@ -17,10 +17,12 @@ cross join lateral lenses.fn_health_driver(null) as h
 where h.check_name = 'worker'
 union all
 select
-  'skips', 'ok', coalesce(string_agg(format('%s %s', e.reason, e.total), ', ' order by e.total desc, e.reason), 'none'),
+  'skips', 'ok', coalesce(
+    string_agg(format('%s %s', e.reason, e.total), ', ' order by e.total desc, e.reason), 'none'),
   'slots skipped in the last day, by reason', null, null
 from (
-  select l.payload ->> 'reason' as reason, sum(coalesce((l.payload #>> '{detail,count}')::bigint, 1)) as total
+  select l.payload ->> 'reason' as reason,
+    sum(coalesce((l.payload #>> '{detail,count}')::bigint, 1)) as total
   from caller as c
   inner join agents.action_logs as l on l.lenser_id = c.lenser_id
   where l.action_type = 'schedule_skipped' and l.occurred_at > now() - interval '1 day'
@@ -35,6 +37,6 @@ select h.* from caller as c cross join lateral lenses.fn_health_gateway_crons(c.
 $$;
 
 comment on function public.fn_schedule_health() is
-'The caller''s health, a line a row: check_name, state (ok, warn, bad), label, detail, advice, schedule_id. First '
-'whether anything dispatches, then each of his schedules that is not fine: MISSED, NEVER_RAN, PAUSED and the like. '
-'42501: no caller.';
+  'The caller''s health, a line a row: check_name, state (ok, warn, bad), label, detail, advice, '
+  'schedule_id. First whether anything dispatches, then each of his schedules that is not fine: '
+  'MISSED, NEVER_RAN, PAUSED and the like. 42501: no caller.';

@@ -24,7 +24,13 @@ begin
   end if;
   return query
   select * from lenses.fn_preview_days(p_from, p_days, p_schedule_id, v_lenser_id);
-end
+end;
 $$;
 
-comment on function public.fn_preview_days(date, integer, uuid) is 'What becomes of the slots of p_days days (1 to 366) from p_from on (today in UTC), of one active schedule of the caller''s or of all (service_role: of any), as the preview judges them: a row a schedule, day of its own zone, decision (dispatch, skip, defer) and reason, with schedule (name, else description, else title), workflow, timezone, slots (how many), first_at and last_at (UTC instants) and wall_times (of at most six slots; else NULL). 22023: p_days or p_from out of range, more than 100000 slots; 42501: not the caller''s schedule.';
+comment on function public.fn_preview_days(date, integer, uuid) is
+  'What becomes of the slots of p_days days (1 to 366) from p_from on (today in UTC), of one '
+  'active schedule of the caller''s or of all (service_role: of any), as the preview judges them: '
+  'a row a schedule, day of its own zone, decision (dispatch, skip, defer) and reason, with '
+  'schedule (name, else description, else title), workflow, timezone, slots (how many), first_at '
+  'and last_at (UTC instants) and wall_times (of at most six slots; else NULL). 22023: p_days or '
+  'p_from out of range, more than 100000 slots; 42501: not the caller''s schedule.';

@@ -15,7 +15,10 @@ begin
     perform lenses.fn_require_schedule(p_schedule_id);
   end if;
   return query select * from lenses.fn_preview_schedule_ticks(p_schedule_id, p_n, p_horizon);
-end
+end;
 $$;
 
-comment on function public.fn_preview_schedule_ticks(uuid, integer, interval) is 'The next p_n slots (at most 200, and as many as have 16 MB of inputs) of a schedule of the caller''s (service_role: of any): tick_at, decision, reason, inputs. Errors: 42501 for a schedule that is not the caller''s; 22023 for p_n or p_horizon not positive.';
+comment on function public.fn_preview_schedule_ticks(uuid, integer, interval) is
+  'The next p_n slots (at most 200, and as many as have 16 MB of inputs) of a schedule of the '
+  'caller''s (service_role: of any): tick_at, decision, reason, inputs. Errors: 42501 for a '
+  'schedule that is not the caller''s; 22023 for p_n or p_horizon not positive.';

@@ -1,5 +1,5 @@
--- For the owner: what his project made, so that the project may take it away again. Touches no column
--- that a tick, a trigger or a version looks at.
+-- For the owner: what his project made, so that the project may take it away again. Touches no
+-- column that a tick, a trigger or a version looks at.
 create or replace function public.fn_set_project(
   p_project text,
   p_calendar_ids uuid[] default '{}',
@@ -19,8 +19,12 @@ declare
   v_all integer := 0;
 begin
   if char_length(v_project) not between 1 and 200 or v_project ~ '[[:cntrl:]]' then
-    raise exception 'project must be 1 to 200 characters on one line, not "%"', left(v_project, 60)
-      using errcode = '22023', hint = 'For example "shop", or NULL for none.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'project must be 1 to 200 characters on one line, not "%s"', left(v_project, 60)
+      ),
+      hint = 'For example "shop", or NULL for none.';
   end if;
   update lenses.schedule_calendars as c
   set project = v_project
@@ -45,5 +49,5 @@ $$;
 
 comment on function public.fn_set_project(text, uuid[], uuid[], uuid[]) is
   'Notes that the calendars, workflows and schedules of the caller were made by the project '
-  'p_project (1 to 200 characters; NULL: by none); ids that are not his are passed over. Returns how '
-  'many changed. 22023: bad name; 42501: no caller.';
+  'p_project (1 to 200 characters; NULL: by none); ids that are not his are passed over. Returns '
+  'how many changed. 22023: bad name; 42501: no caller.';

@@ -15,4 +15,5 @@ as $$
 select lenses.fn_append_run_event(p_run_id, p_worker_id, p_event_type, p_payload, p_attempt)
 $$;
 
-comment on function public.fn_append_run_event(uuid, text, text, jsonb, integer) is 'As lenses.fn_append_run_event.';
+comment on function public.fn_append_run_event(uuid, text, text, jsonb, integer) is
+  'As lenses.fn_append_run_event.';

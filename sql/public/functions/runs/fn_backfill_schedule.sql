@@ -16,20 +16,33 @@ declare
 begin
   perform lenses.fn_require_schedule(p_schedule_id);
   if p_since is null then
-    raise exception 'p_since is missing'
-      using errcode = '22023', hint = 'Give the first slot''s time.';
+    raise exception using
+      errcode = '22023',
+      message = 'p_since is missing',
+      hint = 'Give the first slot''s time.';
   elsif p_since < now() - interval '30 days 1 minute' then
-    raise exception 'p_since % is further back than 30 days', p_since
-      using errcode = '22023', hint = format('The earliest is %s.', now() - interval '30 days');
+    raise exception using
+      errcode = '22023',
+      message = format('p_since %s is further back than 30 days', p_since),
+      hint = format('The earliest is %s.', now() - interval '30 days');
   elsif p_until > now() + interval '1 minute' then
-    raise exception 'p_until % is to come', p_until
-      using errcode = '22023', hint = 'The dispatcher runs the slots to come.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_until %s is to come', p_until),
+      hint = 'The dispatcher runs the slots to come.';
   elsif p_since > v_until then
-    raise exception 'p_since % is after p_until %', p_since, v_until
-      using errcode = '22023', hint = 'Swap them: p_since is the earlier one.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_since %s is after p_until %s', p_since, v_until),
+      hint = 'Swap them: p_since is the earlier one.';
   end if;
   return lenses.fn_backfill(p_schedule_id, p_since, v_until, coalesce(p_dry_run, false));
-end
+end;
 $$;
 
-comment on function public.fn_backfill_schedule(uuid, timestamptz, boolean, timestamptz) is 'Runs the slots of the caller''s schedule from p_since to p_until, both included, that have no run; all guards but the overlap apply. Returns {"dispatched", "skipped", "slots": [{"scheduled_for", "decision", "reason", "run_id"?}]}; with p_dry_run nothing changes and it is {"would_dispatch", "slots"}. Safe to repeat. 22023: further back than 30 days, a time to come, or more than 10,000 slots; 42501: not the caller''s, or unknown.';
+comment on function public.fn_backfill_schedule(uuid, timestamptz, boolean, timestamptz) is
+  'Runs the slots of the caller''s schedule from p_since to p_until, both included, that have no '
+  'run; all guards but the overlap apply. Returns {"dispatched", "skipped", "slots": '
+  '[{"scheduled_for", "decision", "reason", "run_id"?}]}; with p_dry_run nothing changes and it '
+  'is {"would_dispatch", "slots"}. Safe to repeat. 22023: further back than 30 days, a time to '
+  'come, or more than 10,000 slots; 42501: not the caller''s, or unknown.';

@@ -14,4 +14,5 @@ as $$
 select lenses.fn_book_run_credits(p_run_id, p_worker_id, p_attempt, p_spent_credits)
 $$;
 
-comment on function public.fn_book_run_credits(uuid, text, integer, numeric) is 'As lenses.fn_book_run_credits.';
+comment on function public.fn_book_run_credits(uuid, text, integer, numeric) is
+  'As lenses.fn_book_run_credits.';

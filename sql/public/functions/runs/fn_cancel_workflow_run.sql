@@ -11,7 +11,10 @@ begin
     perform lenses.fn_require_run(p_run_id);
   end if;
   return lenses.fn_cancel_workflow_run(p_run_id);
-end
+end;
 $$;
 
-comment on function public.fn_cancel_workflow_run(uuid) is 'Cancels a run of the caller that is in flight (service_role: any run); a waiting one has its team run rejected. False, and nothing changed, where it is over. 42501: not the caller''s, or unknown.';
+comment on function public.fn_cancel_workflow_run(uuid) is
+  'Cancels a run of the caller that is in flight (service_role: any run); a waiting one has its '
+  'team run rejected. False, and nothing changed, where it is over. 42501: not the caller''s, or '
+  'unknown.';

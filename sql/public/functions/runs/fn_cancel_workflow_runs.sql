@@ -13,7 +13,11 @@ begin
     perform lenses.fn_require_run(u.id) from unnest(p_run_ids) as u (id);
   end if;
   return query select lenses.fn_cancel_workflow_runs(p_run_ids);
-end
+end;
 $$;
 
-comment on function public.fn_cancel_workflow_runs(uuid[]) is 'Cancels at most 1000 of the caller''s runs (service_role: any runs), as fn_cancel_workflow_run does one. Returns the ids that were cancelled; one that is over is left out and stops no other. 22023: NULL among the ids, or too many; 42501: one of them is not the caller''s, or unknown, and none is cancelled.';
+comment on function public.fn_cancel_workflow_runs(uuid[]) is
+  'Cancels at most 1000 of the caller''s runs (service_role: any runs), as fn_cancel_workflow_run '
+  'does one. Returns the ids that were cancelled; one that is over is left out and stops no '
+  'other. 22023: NULL among the ids, or too many; 42501: one of them is not the caller''s, or '
+  'unknown, and none is cancelled.';

@@ -43,4 +43,5 @@ as $$
 select * from lenses.fn_claim_workflow_runs(p_worker_id, p_limit, p_lease)
 $$;
 
-comment on function public.fn_claim_workflow_runs(text, integer, interval) is 'As lenses.fn_claim_workflow_runs.';
+comment on function public.fn_claim_workflow_runs(text, integer, interval) is
+  'As lenses.fn_claim_workflow_runs.';

@@ -16,4 +16,5 @@ select lenses.fn_complete_workflow_run(
   p_run_id, p_worker_id, p_result, p_spent_credits, p_attempt)
 $$;
 
-comment on function public.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer) is 'As lenses.fn_complete_workflow_run.';
+comment on function public.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer) is
+  'As lenses.fn_complete_workflow_run.';

@@ -9,4 +9,5 @@ as $$
 select lenses.fn_complete_workflow_runs(p_worker_id, p_results)
 $$;
 
-comment on function public.fn_complete_workflow_runs(text, jsonb) is 'As lenses.fn_complete_workflow_runs.';
+comment on function public.fn_complete_workflow_runs(text, jsonb) is
+  'As lenses.fn_complete_workflow_runs.';

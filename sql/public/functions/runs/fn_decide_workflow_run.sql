@@ -13,7 +13,11 @@ as $$
 begin
   perform lenses.fn_require_run(p_run_id);
   return lenses.fn_decide_run(p_run_id, p_decision, p_note);
-end
+end;
 $$;
 
-comment on function public.fn_decide_workflow_run(uuid, text, text) is 'Decides the caller''s run that waits for approval: p_decision approved makes it pending, rejected cancelled; p_note (at most 2000 characters) is kept with the decision. Returns the run. A later change of the run''s inputs, version or model asks again. 22023: another word, or the run does not wait (any more); 42501: not the caller''s, or unknown.';
+comment on function public.fn_decide_workflow_run(uuid, text, text) is
+  'Decides the caller''s run that waits for approval: p_decision approved makes it pending, '
+  'rejected cancelled; p_note (at most 2000 characters) is kept with the decision. Returns the '
+  'run. A later change of the run''s inputs, version or model asks again. 22023: another word, or '
+  'the run does not wait (any more); 42501: not the caller''s, or unknown.';

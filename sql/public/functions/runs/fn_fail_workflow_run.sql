@@ -17,4 +17,5 @@ select lenses.fn_fail_workflow_run(
   p_run_id, p_worker_id, p_cause, p_error, p_spent_credits, p_attempt)
 $$;
 
-comment on function public.fn_fail_workflow_run(uuid, text, text, text, numeric, integer) is 'As lenses.fn_fail_workflow_run.';
+comment on function public.fn_fail_workflow_run(uuid, text, text, text, numeric, integer) is
+  'As lenses.fn_fail_workflow_run.';

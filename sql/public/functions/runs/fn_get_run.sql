@@ -42,7 +42,14 @@ begin
         order by n.seq desc
         limit 1000
       ) as e));
-end
+end;
 $$;
 
-comment on function public.fn_get_run(uuid) is 'The caller''s run: the columns of lenses.workflow_runs, and workflow (title), newest_version (of the workflow; the run''s own is workflow_version), schedule (name, else description), assignee (name), inputs, result, cause and error (of the newest attempt that failed), approval (its row of agents.team_runs, or null), next_try_at (NULL: at once, or none comes), attempts (an array of attempt, worker_id, started_at, ended_at, outcome, cause, error), events (the newest 1000, oldest first: at, event, payload) and event_count. 42501: not the caller''s, or unknown.';
+comment on function public.fn_get_run(uuid) is
+  'The caller''s run: the columns of lenses.workflow_runs, and workflow (title), newest_version '
+  '(of the workflow; the run''s own is workflow_version), schedule (name, else description), '
+  'assignee (name), inputs, result, cause and error (of the newest attempt that failed), approval '
+  '(its row of agents.team_runs, or null), next_try_at (NULL: at once, or none comes), attempts '
+  '(an array of attempt, worker_id, started_at, ended_at, outcome, cause, error), events (the '
+  'newest 1000, oldest first: at, event, payload) and event_count. 42501: not the caller''s, or '
+  'unknown.';

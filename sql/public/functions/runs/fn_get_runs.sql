@@ -1,6 +1,7 @@
--- For the owner. One look into an index for each status and trigger that is asked for, newest first and
--- no further than the page goes, so that the few failed among a million cost what the page costs. Each
--- look is planned for what it asks: only then partial indexes serve, and what is not asked falls away.
+-- For the owner. One look into an index for each status and trigger that is asked for, newest first
+-- and no further than the page goes, so that the few failed among a million cost what the page
+-- costs. Each look is planned for what it asks: only then partial indexes serve, and what is not
+-- asked falls away.
 create or replace function public.fn_get_runs(
   p_filter jsonb default '{}',
   p_limit integer default 50,
@@ -50,8 +51,10 @@ declare
   v_ids uuid[] := '{}';
 begin
   if p_limit < 0 then
-    raise exception 'p_limit must not be negative, but is %', p_limit
-      using errcode = '22023', hint = 'Give 1 to 500.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_limit must not be negative, but is %s', p_limit),
+      hint = 'Give 1 to 500.';
   end if;
   perform lenses.fn_check_instant(v_since, 'p_filter.since');
   perform lenses.fn_check_instant(v_until, 'p_filter.until');
@@ -107,7 +110,15 @@ begin
   left join lenses.workflow_schedules as s on s.id = r.schedule_id
   left join agents.team_runs as t on t.workflow_run_id = r.id and t.lenser_id = r.lenser_id
   order by r.created_at desc, r.id desc;
-end
+end;
 $$;
 
-comment on function public.fn_get_runs(jsonb, integer, timestamptz) is 'The caller''s runs, newest first, at most p_limit (50; 500 at most). p_filter holds what is asked for, all of it must be true: "status" and "trigger" (one word or an array of them), "schedule" and "workflow" (ids), "since" and "until" (instants of created_at, both included), "before_run" (an id: what comes after that run in this list; the id of a page''s last row gives the next page). p_before: only what was created before that instant. schedule is its name, else its description; cause and error are of the newest attempt that failed, error cut to 2000 characters. 22023: an unknown key or word (the message names the nearest), a value that makes no sense; 42501: a schedule, workflow or run that is not the caller''s, or unknown.';
+comment on function public.fn_get_runs(jsonb, integer, timestamptz) is
+  'The caller''s runs, newest first, at most p_limit (50; 500 at most). p_filter holds what is '
+  'asked for, all of it must be true: "status" and "trigger" (one word or an array of them), '
+  '"schedule" and "workflow" (ids), "since" and "until" (instants of created_at, both included), '
+  '"before_run" (an id: what comes after that run in this list; the id of a page''s last row '
+  'gives the next page). p_before: only what was created before that instant. schedule is its '
+  'name, else its description; cause and error are of the newest attempt that failed, error cut '
+  'to 2000 characters. 22023: an unknown key or word (the message names the nearest), a value '
+  'that makes no sense; 42501: a schedule, workflow or run that is not the caller''s, or unknown.';

@@ -25,8 +25,10 @@ declare
   v_schedule constant lenses.workflow_schedules := lenses.fn_require_schedule(p_schedule_id);
 begin
   if p_limit < 0 then
-    raise exception 'p_limit must not be negative, but is %', p_limit
-      using errcode = '22023', hint = 'Give 1 to 500.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_limit must not be negative, but is %s', p_limit),
+      hint = 'Give 1 to 500.';
   end if;
   return query
   select
@@ -39,7 +41,9 @@ begin
   where r.schedule_id = v_schedule.id and r.lenser_id = v_schedule.lenser_id
   order by r.created_at desc, r.scheduled_for desc nulls first, r.id
   limit least(coalesce(p_limit, 10), 500);
-end
+end;
 $$;
 
-comment on function public.fn_get_schedule_run_history(uuid, integer) is 'The newest p_limit (500 at most) runs of the caller''s schedule, whatever started them, newest first. result: metadata.result. 42501: not the caller''s, or unknown.';
+comment on function public.fn_get_schedule_run_history(uuid, integer) is
+  'The newest p_limit (500 at most) runs of the caller''s schedule, whatever started them, newest '
+  'first. result: metadata.result. 42501: not the caller''s, or unknown.';

@@ -14,4 +14,5 @@ as $$
 select lenses.fn_heartbeat_workflow_run(p_run_id, p_worker_id, p_lease, p_attempt)
 $$;
 
-comment on function public.fn_heartbeat_workflow_run(uuid, text, interval, integer) is 'As lenses.fn_heartbeat_workflow_run.';
+comment on function public.fn_heartbeat_workflow_run(uuid, text, interval, integer) is
+  'As lenses.fn_heartbeat_workflow_run.';

@@ -13,4 +13,5 @@ as $$
 select lenses.fn_heartbeat_workflow_runs(p_worker_id, p_run_ids, p_lease)
 $$;
 
-comment on function public.fn_heartbeat_workflow_runs(text, uuid[], interval) is 'As lenses.fn_heartbeat_workflow_runs.';
+comment on function public.fn_heartbeat_workflow_runs(text, uuid[], interval) is
+  'As lenses.fn_heartbeat_workflow_runs.';

@@ -9,4 +9,5 @@ as $$
 select lenses.fn_reap_workflow_runs()
 $$;
 
-comment on function public.fn_reap_workflow_runs() is 'As lenses.fn_reap_workflow_runs.';
+comment on function public.fn_reap_workflow_runs() is
+  'As lenses.fn_reap_workflow_runs.';

@@ -13,7 +13,12 @@ as $$
 begin
   perform lenses.fn_require_schedule(p_schedule_id);
   return lenses.fn_run_schedule(p_schedule_id, p_inputs);
-end
+end;
 $$;
 
-comment on function public.fn_run_workflow_schedule_now(uuid, jsonb) is 'Starts a run of the caller''s schedule at once, paused or not, with p_inputs (at most 256 KB; NULL: what the next slot would use, rotation included). Returns the run: pending, or pending_approval where approval is needed; scheduled_for is NULL. 22023: the workflow is not active (workflow_not_active) or has a cycle (cycle_detected), the assignee is gone (assignee_missing) or over budget (budget_exceeded); 42501: not the caller''s, or unknown.';
+comment on function public.fn_run_workflow_schedule_now(uuid, jsonb) is
+  'Starts a run of the caller''s schedule at once, paused or not, with p_inputs (at most 256 KB; '
+  'NULL: what the next slot would use, rotation included). Returns the run: pending, or '
+  'pending_approval where approval is needed; scheduled_for is NULL. 22023: the workflow is not '
+  'active (workflow_not_active) or has a cycle (cycle_detected), the assignee is gone '
+  '(assignee_missing) or over budget (budget_exceeded); 42501: not the caller''s, or unknown.';

@@ -17,7 +17,8 @@ declare
 begin
   perform lenses.fn_check_text(p_note, 'note', 2000);
   if p_until <= now() or not isfinite(p_until) then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('until is no instant to come: "%s"', p_until),
       detail = format('It is %s now.', date_trunc('second', now())),
       hint = 'Give a time in the future, or NULL to pause until it is resumed.';

@@ -13,6 +13,6 @@ end;
 $$;
 
 comment on function public.fn_recompute_schedule(uuid) is
-  'Derives the next_run_at of the caller''s schedule anew: the first slot after now that has no run '
-  'and was not used up; never a past slot. Returns the row. 22023: its zone has left the server; '
-  '42501: not the caller''s.';
+  'Derives the next_run_at of the caller''s schedule anew: the first slot after now that has no '
+  'run and was not used up; never a past slot. Returns the row. 22023: its zone has left the '
+  'server; 42501: not the caller''s.';

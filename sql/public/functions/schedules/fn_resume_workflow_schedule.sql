@@ -18,7 +18,8 @@ declare
 begin
   perform lenses.fn_check_text(p_note, 'note', 2000);
   if p_on_missed <> all (c_choices) then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('on_missed "%s" is not known', left(p_on_missed, 60))
         || coalesce(
           format('; the nearest is "%s"', lenses.fn_closest_word(p_on_missed, c_choices)), ''),

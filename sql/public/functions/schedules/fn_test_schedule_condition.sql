@@ -28,6 +28,7 @@ end;
 $$;
 
 comment on function public.fn_test_schedule_condition(uuid, jsonb, uuid) is
-  'Would a pre-dispatch condition of a schedule of the caller''s workflow hold now? {"passes", "context"}: the answer, '
-  'and what it was asked of. Stores nothing. p_schedule_id adds the signal of that schedule. 22023: p_condition is no '
-  'filter; 42501: not the caller''s workflow or schedule.';
+  'Would a pre-dispatch condition of a schedule of the caller''s workflow hold now? {"passes", '
+  '"context"}: the answer, and what it was asked of. Stores nothing. p_schedule_id adds the '
+  'signal of that schedule. 22023: p_condition is no filter; 42501: not the caller''s workflow or '
+  'schedule.';

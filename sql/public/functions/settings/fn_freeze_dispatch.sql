@@ -9,4 +9,5 @@ as $$
 select lenses.fn_freeze_dispatch(p_reason)
 $$;
 
-comment on function public.fn_freeze_dispatch(text) is 'See lenses.fn_freeze_dispatch.';
+comment on function public.fn_freeze_dispatch(text) is
+  'See lenses.fn_freeze_dispatch.';

@@ -9,4 +9,5 @@ as $$
 select lenses.fn_unfreeze_dispatch()
 $$;
 
-comment on function public.fn_unfreeze_dispatch() is 'See lenses.fn_unfreeze_dispatch.';
+comment on function public.fn_unfreeze_dispatch() is
+  'See lenses.fn_unfreeze_dispatch.';

@@ -14,7 +14,8 @@ begin
   if v_days is null and (v_day is null or jsonb_typeof(v_day) <> 'string') then
     return lenses.fn_cron_choice(p_choices, 'day_of_month', 1, 31, 1) || ' * *';
   elsif v_days is null then
-    if upper(v_day #>> '{}' collate "C") !~ '^(L|L-([1-9]|[12][0-9]|30)|([1-9]|[12][0-9]|3[01])W|LW)$'
+    if upper(v_day #>> '{}' collate "C")
+      !~ '^(L|L-([1-9]|[12][0-9]|30)|([1-9]|[12][0-9]|3[01])W|LW)$'
     then
       perform lenses.fn_cron_refuse_choice('day_of_month', v_day, 'not a day of the month',
         'Give 1 to 31, "L" (the last day), "L-3", "15W" (the weekday nearest the 15th) or "LW".');

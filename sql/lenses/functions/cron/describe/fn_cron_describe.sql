@@ -7,12 +7,13 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_all_hours constant integer := (1 << 24) - 1;
   v_spec lenses.cron_spec := lenses.fn_cron_parse(p_cron_expr);
   v_time text := lenses.fn_cron_describe_time(v_spec);
   v_days text := lenses.fn_cron_describe_days(v_spec);
 begin
   return v_time || case
-    when v_days = 'every day' and v_spec.hours = 16777215 and v_spec.is_real_time then ''
+    when v_days = 'every day' and v_spec.hours = c_all_hours and v_spec.is_real_time then ''
     else ', ' || v_days
   end || case
     when v_spec.is_real_time and not lenses.fn_cron_is_starred(

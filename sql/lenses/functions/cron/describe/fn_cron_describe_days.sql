@@ -7,11 +7,15 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_all_months constant integer := (1 << 12) - 1;
+  c_all_weekdays constant integer := 127;
+  c_of_31_days constant integer := 2773;  -- 1, 3, 5, 7, 8, 10 and 12: January, March and so on
+  c_of_30_days constant integer := 1320;  -- 4, 6, 9 and 11
   -- the days that one of the months has
   v_most constant bigint := case
-    when p_spec.months & 2773 <> 0 then 2147483647
-    when p_spec.months & 1320 <> 0 then 1073741823
-    else 536870911
+    when p_spec.months & c_of_31_days <> 0 then (1::bigint << 31) - 1
+    when p_spec.months & c_of_30_days <> 0 then (1::bigint << 30) - 1
+    else (1::bigint << 29) - 1
   end;
   v_all_days constant boolean := p_spec.days & v_most = v_most;
   v_days integer[] := lenses.fn_cron_values(p_spec.days & v_most);
@@ -29,7 +33,7 @@ declare
     '{January,February,March,April,May,June,July,August,September,October,November,December}');
   v_names constant text[] := '{Monday,Tuesday,Wednesday,Thursday,Friday,Saturday,Sunday}';
   v_in text := case
-    when p_spec.months = 4095 then ''
+    when p_spec.months = c_all_months then ''
     when v_is_year_row then ' from ' || v_month_names
     else ' in ' || v_month_names
   end;
@@ -37,7 +41,7 @@ declare
 begin
   if p_spec.day_rule > 3 then
     return lenses.fn_cron_describe_items(p_spec, v_in);
-  elsif v_all_days and (p_spec.weekdays = 127 or p_spec.day_rule = 3) then
+  elsif v_all_days and (p_spec.weekdays = c_all_weekdays or p_spec.day_rule = 3) then
     return 'every day' || v_in;
   elsif v_all_days or v_day_count = 0 then
     return case
@@ -66,12 +70,12 @@ begin
         )
       end
       || ' of ' || case
-        when p_spec.months = 4095 then 'every month'
+        when p_spec.months = c_all_months then 'every month'
         when v_is_year_row then 'each month from ' || v_month_names
         else v_month_names
       end
   end;
-  if p_spec.weekdays = 127 then
+  if p_spec.weekdays = c_all_weekdays then
     return v_dates;
   elsif p_spec.day_rule = 3 then
     return v_dates || ' and also ' || case

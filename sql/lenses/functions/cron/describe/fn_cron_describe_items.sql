@@ -7,6 +7,8 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_all_days constant bigint := (1::bigint << 31) - 1;
+  c_all_weekdays constant integer := 127;
   -- Monday first, so that weekends stay together
   c_names constant text[] := '{Monday,Tuesday,Wednesday,Thursday,Friday,Saturday,Sunday}';
   c_ordinals constant text[] := array(
@@ -30,7 +32,7 @@ begin
       select 'the ' || word from unnest(lenses.fn_cron_say_runs(v_plain, c_ordinals)) as word)
   end || array(
     select 'the weekday nearest the ' || c_ordinals[day + 1]
-    from unnest(lenses.fn_cron_values(p_spec.near_days & 2147483647)) as day
+    from unnest(lenses.fn_cron_values(p_spec.near_days & c_all_days)) as day
     union all
     select case place
       when 30 then 'the last day'
@@ -49,9 +51,9 @@ begin
   v_weekdays := lenses.fn_cron_say_runs(
     lenses.fn_cron_values((p_spec.weekdays >> 1) | ((p_spec.weekdays & 1) << 6)), c_names);
 
-  if p_spec.weekdays = 127 then
+  if p_spec.weekdays = c_all_weekdays then
     return 'on ' || lenses.fn_cron_say_list(v_days) || v_of;
-  elsif p_spec.day_rule = 4 and p_spec.days <> 2147483647 then
+  elsif p_spec.day_rule = 4 and p_spec.days <> c_all_days then
     return 'on ' || lenses.fn_cron_say_list(v_days) || v_of || ', but only if it is also '
       || lenses.fn_cron_say_list(array(
         select case when word like '% through %' then 'one of ' else 'a ' end || word

@@ -16,7 +16,8 @@ begin
       else 'Write L in the third field for the last day of the month.' end;
   elsif v_is_nth and p_field = 5 then
     return 'The k-th weekday of a month is written d#k, such as MON#2 or 5#1, k from 1 to 5, and '
-      'the last one dL, such as FRIL. It stands alone in the list, never in a range or with a step.';
+      'the last one dL, such as FRIL. It stands alone in the list, never in a range or with a '
+      'step.';
   elsif v_is_nth then
     return 'The k-th weekday of a month, such as MON#2, belongs in the fifth field.';
   elsif p_field = 5 and p_item = 'L' then
@@ -29,8 +30,8 @@ begin
     return 'W, the nearest Monday to Friday, belongs in the third field, such as 15W or LW.';
   elsif p_field = 3 and p_item ~ '^L?[0-9,-]*[LW]+([-/].*)?$' then
     return 'L is the last day of the month, L-3 the day three days before it, 15W the '
-      'Monday-to-Friday day nearest to the 15th, LW the last of these. Each stands alone in the list, '
-      'never in a range or with a step.';
+      'Monday-to-Friday day nearest to the 15th, LW the last of these. Each stands alone in the '
+      'list, never in a range or with a step.';
   elsif p_field in (1, 2, 4) and p_item ~ '^(L(-[0-9]+)?|[0-9]+W|LW)$' then
     return 'L and W belong in the third field, the day of the month.';
   end if;

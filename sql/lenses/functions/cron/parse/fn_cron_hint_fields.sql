@@ -67,7 +67,8 @@ begin
     when v_first like '-%' and v_count > 5 then
       'Write the five fields alone, without the leading - and without a command.'
     when '-' = any (p_fields[2:]) or ',' = any (p_fields[2:])
-      or exists (select 1 from unnest(p_fields) as field where field ~ '^[-,/][0-9]|[0-9*][-,/]$') then
+      or exists (select 1 from unnest(p_fields) as field
+        where field ~ '^[-,/][0-9]|[0-9*][-,/]$') then
       'Leave no blanks inside a field: write 1-5, 1,2 and */5.'
     when v_count = 6 and p_fields[6] ~ '^[0-9*?,/LW#$-]+$|^[A-Za-z]{3}([-,#].*)?$' then
       'Seconds are not supported; remove the first field: '

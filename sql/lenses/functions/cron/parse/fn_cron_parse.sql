@@ -8,12 +8,17 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_all_days constant integer := (1::bigint << 31) - 1;
+  c_all_months constant integer := (1 << 12) - 1;
+  c_all_weekdays constant integer := 127;
+  c_days_to_29 constant integer := (1 << 29) - 1;
+  c_but_february constant integer := 4093;
+  c_of_31_days constant integer := 2773;  -- 1, 3, 5, 7, 8, 10 and 12: January, March and so on
   v_fields text[];
   v_spec lenses.cron_spec;
   v_masks bigint[];
   v_is_both boolean;
   v_has_items boolean := false;
-  v_all_days constant integer := 2147483647;
 begin
   if p_cron_expr is null or length(p_cron_expr) > 1000 then
     perform lenses.fn_cron_refuse_fields(p_cron_expr, null);
@@ -50,19 +55,19 @@ begin
   v_spec.is_real_time := left(v_fields[1], 1) = '*' or left(v_fields[2], 1) = '*';
 
   v_is_both := left(v_fields[3], 1) = '*' or left(v_fields[5], 1) = '*';
-  if not v_is_both and (v_spec.days = v_all_days or v_spec.weekdays = 127) then
+  if not v_is_both and (v_spec.days = c_all_days or v_spec.weekdays = c_all_weekdays) then
     -- either field alone lets every day through
     v_is_both := true;
-    v_spec.days := v_all_days;
-    v_spec.weekdays := 127;
+    v_spec.days := c_all_days;
+    v_spec.weekdays := c_all_weekdays;
   end if;
   if v_has_items then
     -- an item adds nothing to a field that lets every day through
-    if v_spec.days = v_all_days then
+    if v_spec.days = c_all_days then
       v_spec.last_days := null;
       v_spec.near_days := null;
     end if;
-    if v_spec.weekdays = 127 then
+    if v_spec.weekdays = c_all_weekdays then
       v_spec.nth_weekdays := null;
     end if;
     v_has_items := coalesce(v_spec.last_days, v_spec.near_days, v_spec.nth_weekdays) is not null;
@@ -74,16 +79,16 @@ begin
     end if;
   elsif not v_is_both then
     v_spec.day_rule := 3;
-  elsif v_spec.months <> 4095 or v_spec.days <> v_all_days then
+  elsif v_spec.months <> c_all_months or v_spec.days <> c_all_days then
     v_spec.day_rule := 2;
   else
-    v_spec.day_rule := case when v_spec.weekdays = 127 then 0 else 1 end;
+    v_spec.day_rule := case when v_spec.weekdays = c_all_weekdays then 0 else 1 end;
   end if;
 
   -- a date that no month has: only the 30th and 31st can be missing from all months asked for
-  if v_spec.day_rule = 2 and v_spec.days & 536870911 = 0
-    and not (v_spec.days & 536870912 <> 0 and v_spec.months & 4093 <> 0)
-    and not (v_spec.days & 1073741824 <> 0 and v_spec.months & 2773 <> 0) then
+  if v_spec.day_rule = 2 and v_spec.days & c_days_to_29 = 0
+    and not (v_spec.days & (1 << 29) <> 0 and v_spec.months & c_but_february <> 0)
+    and not (v_spec.days & (1 << 30) <> 0 and v_spec.months & c_of_31_days <> 0) then
     perform lenses.fn_cron_refuse_date(p_cron_expr, v_fields);
   end if;
   return v_spec;

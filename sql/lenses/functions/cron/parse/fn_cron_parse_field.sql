@@ -14,7 +14,7 @@ declare
   v_low integer := (array[0, 0, 1, 1, 0])[p_field];
   v_high integer := (array[59, 23, 31, 12, 7])[p_field];
   v_end integer := (array[59, 23, 31, 12, 6])[p_field];
-  v_all bigint := (array[1152921504606846975, 16777215, 4294967294, 8190, 127])[p_field];
+  v_all bigint := (2::bigint << v_end) - (1::bigint << v_low);
   v_item text;
   v_first text;
   v_last text;
@@ -46,7 +46,8 @@ begin
         else lenses.fn_cron_value(p_field, v_first)
       end;
       v_until := case
-        when v_last = '' then case when v_step_text = '' then v_from else greatest(v_from, v_end) end
+        when v_last = '' then case when v_step_text = '' then v_from
+          else greatest(v_from, v_end) end
         when length(v_last) < 3 then v_last::integer
         else lenses.fn_cron_value(p_field, v_last)
       end;

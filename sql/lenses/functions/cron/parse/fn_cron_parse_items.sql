@@ -25,7 +25,7 @@ begin
   foreach v_item in array string_to_array(p_text, ',') loop
     v_word := upper(v_item collate "C");
     if p_field = 3 and v_word = 'LW' then
-      v_near_days := coalesce(v_near_days, 0) | 2147483648;
+      v_near_days := coalesce(v_near_days, 0) | (1::bigint << 31);
     elsif p_field = 3 and v_word ~ '^L(-[0-9]+)?$' then
       v_number := case when v_word = 'L' then 0 else lenses.fn_cron_value(0, substr(v_word, 3)) end;
       if v_number > 30 or v_number = 0 and v_word <> 'L' then

@@ -12,14 +12,15 @@ begin
     errcode = '22023',
     message = format(
       'invalid cron expression %s: day-of-month field, item %s: a date that never comes, %s '
-      '(allowed: 1-29 in February, 1-30 in April, June, September and November, 1-31 in the others)',
+      '(allowed: 1-29 in February, 1-30 in April, June, September and November, 1-31 in the '
+      'others)',
       lenses.fn_cron_quote(p_cron_expr, 200), lenses.fn_cron_quote(p_fields[3], 60),
       case
         when p_fields[5] = '*' then format(
           'the months %s have no such day', lenses.fn_cron_quote(p_fields[4], 60))
         else format(
-          'in the months %s no such day is one of the days of the week %s, and both must match where '
-          'one of the two fields begins with *',
+          'in the months %s no such day is one of the days of the week %s, and both must match '
+          'where one of the two fields begins with *',
           lenses.fn_cron_quote(p_fields[4], 60), lenses.fn_cron_quote(p_fields[5], 60))
       end
     ),

@@ -14,7 +14,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_weeks constant bigint := 34630287489;
+  c_weeks constant bigint := lenses.fn_cron_six_weeks();
   v_all bigint := (1::bigint << p_length) - 1;
   v_last bigint := 1::bigint << (p_length - 1);
   v_near bigint := coalesce(p_spec.near_days, 0);

@@ -8,6 +8,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   select exists (
     select 1
+    -- masks of the months that have as many days; February has 28 or 29
     from (values (31, 2773), (30, 1320), (29, 2), (28, 2)) as m (length, months)
     cross join generate_series(0, 6) as weekday
     where p_spec.months & m.months <> 0

@@ -1,4 +1,5 @@
--- The place of the lowest bit set in a mask that is not 0. Exact for all 63 places.
+-- The place of the lowest bit set in a mask that is not 0: its logarithm to base 2 (the number is
+-- 1 / ln 2), which rounds to the right integer for all 63 places.
 create or replace function lenses.fn_cron_low_bit(p_mask bigint)
 returns integer
 language plpgsql

@@ -15,7 +15,7 @@ begin
   return case
     when (p_spec.months >> (p_month - 1)) & 1 = 0 then 0
     when p_spec.day_rule = 2 then
-      p_spec.days & (p_spec.weekdays * 34630287489 >> ((p_first + 1) % 7)::int)
+      p_spec.days & (p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((p_first + 1) % 7)::int)
       & ((1::bigint << (
         case
           when p_month <> 2 then 30 + (p_month + p_month / 8) % 2
@@ -24,7 +24,7 @@ begin
         end
       )) - 1)
     when p_spec.day_rule = 3 then
-      (p_spec.days | (p_spec.weekdays * 34630287489 >> ((p_first + 1) % 7)::int))
+      (p_spec.days | (p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((p_first + 1) % 7)::int))
       & ((1::bigint << (
         case
           when p_month <> 2 then 30 + (p_month + p_month / 8) % 2

@@ -1,8 +1,8 @@
 -- The slots of a spec's expression in (p_from, p_until], each with where it goes: to itself on an
 -- open date of the spec's calendar, else at its wall-clock minute to the nearest open date after or
--- before it, by day_rule, within 31 days; to itself where there is none (the calendar skips it then).
--- Dates are the calendar's, in its own zone. The end of a gap stands for the minutes that the gap
--- skipped, and those are what moves.
+-- before it, by day_rule, within 31 days; to itself where there is none (the calendar skips it
+-- then). Dates are the calendar's, in its own zone. The end of a gap stands for the minutes that
+-- the gap skipped, and those are what moves.
 create or replace function lenses.fn_cron_moves(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -15,7 +15,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_epoch constant bigint := 3514446720;
+  c_epoch constant bigint := lenses.fn_cron_epoch();
   v_base lenses.cron_spec := lenses.fn_cron_base(p_spec);
   v_zone text := lenses.fn_timezone_of_abbreviation(p_timezone);
   v_step integer := case when p_spec.day_rule & 32 <> 0 then -1440 else 1440 end;

@@ -38,6 +38,7 @@ declare
   v_last_year integer;
   v_is_today boolean := true;
 begin
+  -- before the year 1 or after the year 9999
   if v_epoch < -62135596800 or v_epoch > 253402300800 then
     return lenses.fn_cron_next_after_era(p_spec, p_timezone, p_after);
   end if;
@@ -49,12 +50,13 @@ begin
   elsif octet_length(v_zone) = 3 then
     v_zone := lenses.fn_timezone_of_abbreviation(v_zone);
   end if;
-  v_after := floor(v_epoch / 60)::bigint + 3514446720;
+  v_after := floor(v_epoch / 60)::bigint + lenses.fn_cron_epoch();
   if v_zone = 'Etc/UTC' then
     v_from := v_after;
   else
     v_from := floor(date_part('epoch', timezone(
-      v_zone, to_timestamp(((v_after - 3514446720) * 60)::float8))) / 60)::bigint + 3514446720;
+      v_zone, to_timestamp(((v_after - lenses.fn_cron_epoch()) * 60)::float8))) / 60)::bigint
+      + lenses.fn_cron_epoch();
   end if;
 
   v_day := (v_from + 1) / 1440;
@@ -62,7 +64,7 @@ begin
   if v_rule = 1 then
     v_is_today := (p_spec.weekdays >> ((v_day + 1) % 7)::int) & 1 = 1;
   elsif v_rule > 1 then
-    v_date := date '1970-01-01' + (v_day - 2440588)::int;
+    v_date := date 'J0' + v_day::int;
     v_year := date_part('year', v_date);
     v_month := date_part('month', v_date);
     v_bits := date_part('day', v_date);
@@ -72,12 +74,11 @@ begin
       when v_year % 4 = 0 and (v_year % 100 <> 0 or v_year % 400 = 0) then 29
       else 28
     end;
+    v_mask := p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((v_first + 1) % 7)::int;
     v_bits := case
       when (p_spec.months >> (v_month - 1)) & 1 = 0 then 0
-      when v_rule = 2 then p_spec.days & (p_spec.weekdays * 34630287489 >> ((v_first + 1) % 7)::int)
-        & ((1::bigint << v_length) - 1)
-      when v_rule = 3 then (p_spec.days | (p_spec.weekdays * 34630287489 >> ((v_first + 1) % 7)::int))
-        & ((1::bigint << v_length) - 1)
+      when v_rule = 2 then p_spec.days & v_mask & ((1::bigint << v_length) - 1)
+      when v_rule = 3 then (p_spec.days | v_mask) & ((1::bigint << v_length) - 1)
       else lenses.fn_cron_item_days(p_spec, v_length, ((v_first + 1) % 7)::int)
     end >> (v_bits - 1)::int;
     v_is_today := v_bits & 1 = 1;
@@ -130,17 +131,16 @@ begin
         v_mask := p_spec.months;
         v_month := 1 + (ln((v_mask & -v_mask)::float8) * c_log2_e)::int;
       end if;
-      v_first := make_date(v_year, v_month, 1) - date '1970-01-01' + 2440588;
+      v_first := make_date(v_year, v_month, 1) - date 'J0';
       v_length := case
         when v_month <> 2 then 30 + (v_month + v_month / 8) % 2
         when v_year % 4 = 0 and (v_year % 100 <> 0 or v_year % 400 = 0) then 29
         else 28
       end;
+      v_mask := p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((v_first + 1) % 7)::int;
       v_bits := case v_rule
-        when 2 then p_spec.days & (p_spec.weekdays * 34630287489 >> ((v_first + 1) % 7)::int)
-          & ((1::bigint << v_length) - 1)
-        when 3 then (p_spec.days | (p_spec.weekdays * 34630287489 >> ((v_first + 1) % 7)::int))
-          & ((1::bigint << v_length) - 1)
+        when 2 then p_spec.days & v_mask & ((1::bigint << v_length) - 1)
+        when 3 then (p_spec.days | v_mask) & ((1::bigint << v_length) - 1)
         else lenses.fn_cron_item_days(p_spec, v_length, ((v_first + 1) % 7)::int)
       end;
       if v_bits <> 0 then
@@ -153,18 +153,19 @@ begin
 
   v_after := v_after + v_wall - v_from;
   if v_zone = 'Etc/UTC' then
-    return to_timestamp(((v_after - 3514446720) * 60)::float8);
+    return to_timestamp(((v_after - lenses.fn_cron_epoch()) * 60)::float8);
   end if;
   v_seen := floor(date_part('epoch', timezone(
-    v_zone, to_timestamp(((v_after - 3514446720) * 60)::float8))) / 60)::bigint + 3514446720;
+    v_zone, to_timestamp(((v_after - lenses.fn_cron_epoch()) * 60)::float8))) / 60)::bigint
+    + lenses.fn_cron_epoch();
   if v_wall - v_from <= 4320 then
     if v_seen = v_wall and (
       p_spec.is_real_time
       or floor(date_part('epoch', timezone(
-        v_zone, to_timestamp(((v_after - 3514449600) * 60)::float8))) / 60)::bigint
-        = v_wall - 3514449600
+        v_zone, to_timestamp(((v_after - (lenses.fn_cron_epoch() + 2880)) * 60)::float8)))
+        / 60)::bigint = v_wall - (lenses.fn_cron_epoch() + 2880)
     ) then
-      return to_timestamp(((v_after - 3514446720) * 60)::float8);
+      return to_timestamp(((v_after - lenses.fn_cron_epoch()) * 60)::float8);
     end if;
   elsif not p_spec.is_real_time
     or lenses.fn_cron_wall_minute(v_zone, v_after - v_wall + v_from + 2880) = v_from + 2880
@@ -175,7 +176,7 @@ begin
     end if;
     if v_seen = v_wall
       and lenses.fn_cron_wall_minute(v_zone, v_after - 2880) = v_wall - 2880 then
-      return to_timestamp(((v_after - 3514446720) * 60)::float8);
+      return to_timestamp(((v_after - lenses.fn_cron_epoch()) * 60)::float8);
     end if;
   end if;
   return lenses.fn_cron_next_after_transition(p_spec, v_zone, p_after);

@@ -16,12 +16,12 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_epoch constant bigint := 3514446720;
+  c_epoch constant bigint := lenses.fn_cron_epoch();
   v_zone text := lenses.fn_timezone_of_abbreviation(p_timezone);
-  v_after bigint := floor(date_part('epoch', p_after) / 60)::bigint + 3514446720;
+  v_after bigint := floor(date_part('epoch', p_after) / 60)::bigint + c_epoch;
   v_wall bigint := lenses.fn_cron_wall_minute(v_zone, v_after);
   v_offset bigint := v_wall - v_after;
-  v_until bigint := v_after + 15340 * 1440;
+  v_until bigint := v_after + 15340 * 1440;  -- 42 years
   v_turn bigint;
   v_next bigint;
   v_seen bigint;
@@ -35,7 +35,7 @@ begin
     end if;
     v_wall := lenses.fn_cron_wall_next(p_spec, v_wall);
     v_next := lenses.fn_cron_wall_instant(v_zone, v_wall);
-    return to_timestamp(((v_next - 3514446720) * 60)::float8);
+    return to_timestamp(((v_next - c_epoch) * 60)::float8);
   end if;
 
   loop

@@ -1,7 +1,7 @@
--- The first slot after p_after of a spec whose slots are not its expression's alone (day_rule beyond
--- 7): a single slot, or slots that move off the closed dates of a calendar.
--- A moved slot lies within 32 days of where it came from, so it is found among the slots of that
--- stretch; all further ones land later still.
+-- The first slot after p_after of a spec whose slots are not its expression's alone (day_rule
+-- beyond 7): a single slot, or slots that move off the closed dates of a calendar. A moved slot
+-- lies within 32 days of where it came from, so it is found among the slots of that stretch; all
+-- further ones land later still.
 create or replace function lenses.fn_cron_next_beyond(
   p_spec lenses.cron_spec,
   p_timezone text,

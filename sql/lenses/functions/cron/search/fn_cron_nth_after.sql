@@ -51,7 +51,7 @@ begin
     v_from := v_until;
   end loop;
 
-  v_after := floor(date_part('epoch', v_from) / 60)::bigint + 3514446720;
+  v_after := floor(date_part('epoch', v_from) / 60)::bigint + lenses.fn_cron_epoch();
   v_wall := lenses.fn_cron_wall_minute(v_zone, v_after);
   if v_zone <> 'Etc/UTC' and not p_spec.is_real_time then
     v_turn := lenses.fn_cron_next_transition(v_zone, v_after - 2880, v_after);
@@ -66,7 +66,7 @@ begin
       v_turn := lenses.fn_cron_next_transition(v_zone, v_after, v_next);
     end if;
     if v_turn is null then
-      return to_timestamp(((v_next - 3514446720) * 60)::float8);
+      return to_timestamp(((v_next - lenses.fn_cron_epoch()) * 60)::float8);
     end if;
     v_end := lenses.fn_cron_wall_minute(v_zone, v_turn - 1);
     v_left := v_left - lenses.fn_cron_wall_count(p_spec, v_wall, v_end);
@@ -79,7 +79,7 @@ begin
       if lenses.fn_cron_wall_count(p_spec, v_wall, v_end) > 0 then
         v_left := v_left - 1;
         if v_left = 0 then
-          return to_timestamp(((v_turn - 3514446720) * 60)::float8);
+          return to_timestamp(((v_turn - lenses.fn_cron_epoch()) * 60)::float8);
         end if;
       end if;
       v_wall := greatest(v_wall, v_end);

@@ -1,6 +1,6 @@
 -- How many wall-clock minutes in (p_from, p_until] match, as if no clock were ever turned; 0 when
 -- the range is empty. By whole days, whose number is counted by weeks or by months; a range of
--- 400 years takes 4,800 steps. Minutes are counted from the Julian day 0.
+-- 400 years takes 4,800 steps. Minutes as in lenses.fn_cron_epoch.
 create or replace function lenses.fn_cron_wall_count(
   p_spec lenses.cron_spec,
   p_from bigint,
@@ -37,7 +37,7 @@ begin
   if v_rule = 0 then
     v_days := v_last_day - v_first_day;
   elsif v_rule = 1 then
-    v_bits := p_spec.weekdays::bigint * 129 >> ((v_first_day + 1) % 7)::int;
+    v_bits := p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((v_first_day + 1) % 7)::int;
     v_is_first := v_bits & 1 = 1;
     v_is_last := (p_spec.weekdays >> ((v_last_day + 1) % 7)::int) & 1 = 1;
     v_weeks := (v_last_day - v_first_day) / 7;
@@ -45,7 +45,7 @@ begin
       (v_bits & ((1 << ((v_last_day - v_first_day) % 7)::int) - 1))::bit(64)
     );
   else
-    v_date := date '1970-01-01' + (v_first_day - 2440588)::int;
+    v_date := date 'J0' + v_first_day::int;
     v_year := date_part('year', v_date);
     v_month := date_part('month', v_date);
     v_first := v_first_day - date_part('day', v_date)::int + 1;
@@ -57,8 +57,7 @@ begin
         v_days := v_days + bit_count(
           (v_bits & ((1::bigint << (v_last_day - v_first)::int) - 1))::bit(64)
         );
-        v_weeks := make_date(v_year + v_month / 12, v_month % 12 + 1, 1) - date '1970-01-01'
-          + 2440588;
+        v_weeks := make_date(v_year + v_month / 12, v_month % 12 + 1, 1) - date 'J0';
         if v_last_day < v_weeks then
           v_is_last := (v_bits >> (v_last_day - v_first)::int) & 1 = 1;
           exit;
@@ -68,7 +67,7 @@ begin
       end if;
       v_year := v_year + v_month / 12;
       v_month := v_month % 12 + 1;
-      v_first := make_date(v_year, v_month, 1) - date '1970-01-01' + 2440588;
+      v_first := make_date(v_year, v_month, 1) - date 'J0';
       v_bits := lenses.fn_cron_month_days(p_spec, v_year, v_month, v_first);
     end loop;
   end if;

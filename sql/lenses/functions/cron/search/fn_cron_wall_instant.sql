@@ -1,4 +1,4 @@
--- The UTC minute of a zone's wall-clock minute, both counted from the Julian day 0: the first time
+-- The UTC minute of a zone's wall-clock minute, both as in lenses.fn_cron_epoch: the first time
 -- where it comes twice, the end of the gap where it is skipped. Offsets lie within 16 hours.
 create or replace function lenses.fn_cron_wall_instant(p_timezone text, p_wall bigint)
 returns bigint

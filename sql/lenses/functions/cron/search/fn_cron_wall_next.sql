@@ -1,5 +1,5 @@
 -- The first matching wall-clock minute after p_wall, as if no clock were ever turned; NULL when
--- none comes within 42 years. Minutes are counted from the Julian day 0.
+-- none comes within 42 years. Minutes as in lenses.fn_cron_epoch.
 -- lenses.fn_cron_next_after_spec holds a copy of this search: a call of a pinned function would
 -- cost as much as the search itself. For the same reason fn_cron_low_bit is written out here.
 create or replace function lenses.fn_cron_wall_next(p_spec lenses.cron_spec, p_wall bigint)
@@ -28,7 +28,7 @@ begin
   elsif v_rule = 1 then
     v_is_today := (p_spec.weekdays >> ((v_day + 1) % 7)::int) & 1 = 1;
   else
-    v_date := date '1970-01-01' + (v_day - 2440588)::int;
+    v_date := date 'J0' + v_day::int;
     v_year := date_part('year', v_date)::int;
     v_month := date_part('month', v_date)::int;
     v_bits := date_part('day', v_date)::int;
@@ -38,12 +38,11 @@ begin
       when v_year % 4 = 0 and (v_year % 100 <> 0 or v_year % 400 = 0) then 29
       else 28
     end;
+    v_mask := p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((v_first + 1) % 7)::int;
     v_bits := case
       when (p_spec.months >> (v_month - 1)) & 1 = 0 then 0
-      when v_rule = 2 then p_spec.days & (p_spec.weekdays * 34630287489 >> ((v_first + 1) % 7)::int)
-        & ((1::bigint << v_length) - 1)
-      when v_rule = 3 then (p_spec.days | (p_spec.weekdays * 34630287489 >> ((v_first + 1) % 7)::int))
-        & ((1::bigint << v_length) - 1)
+      when v_rule = 2 then p_spec.days & v_mask & ((1::bigint << v_length) - 1)
+      when v_rule = 3 then (p_spec.days | v_mask) & ((1::bigint << v_length) - 1)
       else lenses.fn_cron_item_days(p_spec, v_length, ((v_first + 1) % 7)::int)
     end >> (v_bits - 1)::int;
     v_is_today := v_bits & 1 = 1;
@@ -89,18 +88,17 @@ begin
       v_mask := p_spec.months;
       v_month := 1 + (ln((v_mask & -v_mask)::float8) * c_log2_e)::int;
     end if;
-    v_first := make_date(v_year, v_month, 1) - date '1970-01-01' + 2440588;
+    v_first := make_date(v_year, v_month, 1) - date 'J0';
     -- the month is one of the spec's: lenses.fn_cron_month_days without that question
     v_length := case
       when v_month <> 2 then 30 + (v_month + v_month / 8) % 2
       when v_year % 4 = 0 and (v_year % 100 <> 0 or v_year % 400 = 0) then 29
       else 28
     end;
+    v_mask := p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((v_first + 1) % 7)::int;
     v_bits := case v_rule
-      when 2 then p_spec.days & (p_spec.weekdays * 34630287489 >> ((v_first + 1) % 7)::int)
-        & ((1::bigint << v_length) - 1)
-      when 3 then (p_spec.days | (p_spec.weekdays * 34630287489 >> ((v_first + 1) % 7)::int))
-        & ((1::bigint << v_length) - 1)
+      when 2 then p_spec.days & v_mask & ((1::bigint << v_length) - 1)
+      when 3 then (p_spec.days | v_mask) & ((1::bigint << v_length) - 1)
       else lenses.fn_cron_item_days(p_spec, v_length, ((v_first + 1) % 7)::int)
     end;
     if v_bits <> 0 then

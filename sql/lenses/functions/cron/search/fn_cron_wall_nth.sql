@@ -1,6 +1,6 @@
 -- The p_n-th matching wall-clock minute after p_wall, as if no clock were ever turned; NULL when
 -- it lies after the year 10000. By whole days, counted by weeks or by months.
--- Minutes are counted from the Julian day 0.
+-- Minutes as in lenses.fn_cron_epoch.
 create or replace function lenses.fn_cron_wall_nth(
   p_spec lenses.cron_spec,
   p_wall bigint,
@@ -35,11 +35,11 @@ begin
     v_day := v_day + v_days;
   elsif v_rule = 1 then
     v_per_week := bit_count(p_spec.weekdays::bit(32));
-    v_bits := (p_spec.weekdays::bigint * 129 >> ((v_day + 1) % 7)::int) & 127;
+    v_bits := (p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((v_day + 1) % 7)::int) & 127;
     v_day := v_day + v_days / v_per_week * 7;
     v_days := v_days % v_per_week;
   else
-    v_date := date '1970-01-01' + (v_day - 2440588)::int;
+    v_date := date 'J0' + v_day::int;
     v_year := date_part('year', v_date);
     v_month := date_part('month', v_date);
     v_bits := date_part('day', v_date);
@@ -53,7 +53,7 @@ begin
         return null;
       end if;
       v_month := v_month % 12 + 1;
-      v_day := make_date(v_year, v_month, 1) - date '1970-01-01' + 2440588;
+      v_day := make_date(v_year, v_month, 1) - date 'J0';
       v_bits := lenses.fn_cron_month_days(p_spec, v_year, v_month, v_day);
     end loop;
   end if;

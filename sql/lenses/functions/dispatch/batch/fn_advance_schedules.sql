@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Moves the handled schedules on: next slot, due time, outcome, backlog. Writes the dispatcher's own
--- columns only, so that nothing a user changes meanwhile is overwritten; a deferred schedule is
+-- Moves the handled schedules on: next slot, due time, outcome, backlog. Writes the dispatcher's
+-- own columns only, so that nothing a user changes meanwhile is overwritten; a deferred schedule is
 -- looked at again within a minute.
 create or replace function lenses.fn_advance_schedules(
   p_decisions lenses.slot_decision[],
@@ -11,6 +11,7 @@ create or replace function lenses.fn_advance_schedules(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -105,5 +106,5 @@ begin
     spread_step = case when m.missed is not null then m.spread_step end
   from moved as m
   where s.id = m.schedule_id;
-end
+end;
 $$;

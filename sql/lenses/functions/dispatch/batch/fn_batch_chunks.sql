@@ -1,5 +1,6 @@
--- Cuts a batch into chunks that are handled one after the other, in order, so that what is in memory at
--- once has a bound: 16 MB of inputs and ten times p_limit slots. slots: how many of a schedule at once.
+-- Cuts a batch into chunks that are handled one after the other, in order, so that what is in
+-- memory at once has a bound: 16 MB of inputs and ten times p_limit slots. slots: how many of a
+-- schedule at once.
 create or replace function lenses.fn_batch_chunks(
   p_schedule_ids uuid[],
   p_input_bytes integer[],

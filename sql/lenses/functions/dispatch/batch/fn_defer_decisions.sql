@@ -1,4 +1,5 @@
--- All slots of these schedules wait, whatever was judged: their limits are in somebody else's hands.
+-- All slots of these schedules wait, whatever was judged: their limits are in somebody else's
+-- hands.
 create or replace function lenses.fn_defer_decisions(
   p_decisions lenses.slot_decision[],
   p_schedule_ids uuid[]
@@ -23,5 +24,5 @@ begin
     p_decisions[v_at].status := 'deferred';
   end loop;
   return p_decisions;
-end
+end;
 $$;

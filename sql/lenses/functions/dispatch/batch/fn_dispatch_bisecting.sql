@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Dispatches schedules together; where that fails, halves them until the one that fails is alone, so that
--- a bad row costs only itself. Errors of the server's own go up: no schedule has caused them.
--- Recursion goes log2 of the batch, and of the cap, deep.
+-- Dispatches schedules together; where that fails, halves them until the one that fails is alone,
+-- so that a bad row costs only itself. Errors of the server's own go up: no schedule has caused
+-- them. Recursion goes log2 of the batch, and of the cap, deep.
 create or replace function lenses.fn_dispatch_bisecting(
   p_schedule_ids uuid[],
   p_tick_id bigint,
@@ -11,6 +11,7 @@ create or replace function lenses.fn_dispatch_bisecting(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -43,5 +44,5 @@ begin
   else
     perform lenses.fn_record_failure(p_schedule_ids[1], p_tick_id, p_now, v_state, v_message);
   end if;
-end
+end;
 $$;

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Handles all that is due of schedules that the caller has locked, up to p_max_catchup slots each in this
--- tick, in rounds of p_cap. Each round handles at least a slot of each schedule that is left, so
--- that many rounds are enough.
+-- Handles all that is due of schedules that the caller has locked, up to p_max_catchup slots each
+-- in this tick, in rounds of p_cap. Each round handles at least a slot of each schedule that is
+-- left, so that many rounds are enough.
 create or replace function lenses.fn_dispatch_chunk(
   p_schedule_ids uuid[],
   p_tick_id bigint,
@@ -11,6 +11,7 @@ create or replace function lenses.fn_dispatch_chunk(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -26,5 +27,5 @@ begin
       where s.id = any (v_left) and s.due_at <= p_now
         and s.tick_id = p_tick_id and s.tick_slots < p_max_catchup);
   end loop;
-end
+end;
 $$;

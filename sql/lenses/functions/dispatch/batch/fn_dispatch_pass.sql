@@ -1,15 +1,14 @@
 -- owner: lf_sql_engine
--- One batch of a tick: takes up to p_limit due schedules by the due index and handles all that is due of
--- them, the caps apart; what this tick has taken it does not take again. Returns how many it took; 0
--- when nothing is left.
--- Schedules on time come before those with late slots, without conditions before those with (a slow
--- signal delays its like only); both others come in smaller batches, since each schedule may hold
--- many slots or ask many questions. But one batch in eight is theirs first, counted over ticks that
--- are cut off, so that neither kind starves.
--- It never waits for who holds a schedule, and a user's change of the same moment stands. It waits only for
--- who holds a run that it replaces, or inserts a run of the same slot.
--- The planner settings hold for all that is done below: a batch is look-ups by key, and must stay so
--- whatever the statistics say of the moment.
+-- One batch of a tick: takes up to p_limit due schedules by the due index and handles all that is
+-- due of them, the caps apart; what this tick has taken it does not take again. Returns how many it
+-- took; 0 when nothing is left. Schedules on time come before those with late slots, without
+-- conditions before those with (a slow signal delays its like only); both others come in smaller
+-- batches, since each schedule may hold many slots or ask many questions. But one batch in eight is
+-- theirs first, counted over ticks that are cut off, so that neither kind starves. It never waits
+-- for who holds a schedule, and a user's change of the same moment stands. It waits only for who
+-- holds a run that it replaces, or inserts a run of the same slot. The planner settings hold for
+-- all that is done below: a batch is look-ups by key, and must stay so whatever the statistics say
+-- of the moment.
 create or replace function lenses.fn_dispatch_pass(
   p_tick_id bigint,
   p_now timestamptz,
@@ -18,6 +17,7 @@ create or replace function lenses.fn_dispatch_pass(
 )
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -73,5 +73,5 @@ begin
       v_chunk.schedule_ids, p_tick_id, p_now, least(v_chunk.slots, p_max_catchup), p_max_catchup);
   end loop;
   return v_taken;
-end
+end;
 $$;

@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- Handles what is due of the given schedules, whose rows the caller has locked: plan, judge, insert runs,
--- log, move on; set-wise and all or nothing. p_cap: slots a schedule in this pass; p_max_catchup: in
--- the whole tick. p_is_zone_lost: the
--- zone has left the server, so the slot at hand is the last until the schedule is saved again.
--- Adds what it did to the tick's row. Raises what a schedule's own data raise.
+-- Handles what is due of the given schedules, whose rows the caller has locked: plan, judge, insert
+-- runs, log, move on; set-wise and all or nothing. p_cap: slots a schedule in this pass;
+-- p_max_catchup: in the whole tick. p_is_zone_lost: the zone has left the server, so the slot at
+-- hand is the last until the schedule is saved again. Adds what it did to the tick's row. Raises
+-- what a schedule's own data raise.
 create or replace function lenses.fn_dispatch_schedules(
   p_schedule_ids uuid[],
   p_tick_id bigint,
@@ -14,6 +14,7 @@ create or replace function lenses.fn_dispatch_schedules(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -50,5 +51,5 @@ begin
   perform lenses.fn_advance_schedules(v_decisions, v_plans, p_tick_id, p_now, p_is_zone_lost);
   perform lenses.fn_count_figures(
     p_tick_id, p_now, cardinality(p_schedule_ids), v_decisions, v_plans);
-end
+end;
 $$;

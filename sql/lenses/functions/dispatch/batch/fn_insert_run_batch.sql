@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For lenses.fn_insert_runs: one statement, in the order of the slots. Inputs are looked up last, a row
--- at a time, so that what is sorted holds none of them.
+-- For lenses.fn_insert_runs: one statement, in the order of the slots. Inputs are looked up last, a
+-- row at a time, so that what is sorted holds none of them.
 create or replace function lenses.fn_insert_run_batch(
   p_decisions lenses.slot_decision[],
   p_now timestamptz,
@@ -9,6 +9,7 @@ create or replace function lenses.fn_insert_run_batch(
 )
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -70,5 +71,5 @@ begin
   on conflict do nothing;
   get diagnostics v_inserted = row_count;
   return v_inserted;
-end
+end;
 $$;

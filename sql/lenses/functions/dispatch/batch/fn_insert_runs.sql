@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- Inserts the runs of judged slots (those with decision dispatch); says how many. Insert-only: a slot whose
--- run is there already is left alone and not counted. Events and team runs follow by the table's
--- trigger. p_triggered_by NULL: the schedule's id. The newest run wakes waiting executors.
--- A statement's new rows are kept until its end, for the trigger: so none inserts more than 16 MB of
--- inputs, whatever the number of slots.
+-- Inserts the runs of judged slots (those with decision dispatch); says how many. Insert-only: a
+-- slot whose run is there already is left alone and not counted. Events and team runs follow by the
+-- table's trigger. p_triggered_by NULL: the schedule's id. The newest run wakes waiting executors.
+-- A statement's new rows are kept until its end, for the trigger: so none inserts more than 16 MB
+-- of inputs, whatever the number of slots.
 create or replace function lenses.fn_insert_runs(
   p_decisions lenses.slot_decision[],
   p_now timestamptz,
@@ -12,6 +12,7 @@ create or replace function lenses.fn_insert_runs(
 )
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -41,5 +42,5 @@ begin
     perform lenses.fn_notify_executors();
   end if;
   return v_inserted;
-end
+end;
 $$;

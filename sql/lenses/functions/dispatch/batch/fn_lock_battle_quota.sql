@@ -1,11 +1,13 @@
 -- owner: lf_sql_engine
--- Where battles of these schedules are held against limits, the count and the runs that it lets through
--- must be one step: whoever dispatches such schedules takes the limits' rows first, after the schedules' own
--- and in the order of the agents. A call by hand waits for them (p_waits), so two cannot cross; a tick never
--- waits. Returns the schedules whose limits somebody else holds: they are not to be dispatched now.
+-- Where battles of these schedules are held against limits, the count and the runs that it lets
+-- through must be one step: whoever dispatches such schedules takes the limits' rows first, after
+-- the schedules' own and in the order of the agents. A call by hand waits for them (p_waits), so
+-- two cannot cross; a tick never waits. Returns the schedules whose limits somebody else holds:
+-- they are not to be dispatched now.
 create or replace function lenses.fn_lock_battle_quota(p_schedule_ids uuid[], p_waits boolean)
 returns uuid[]
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -44,5 +46,5 @@ begin
     select distinct u.schedule_id
     from unnest(v_schedule_ids, v_agent_ids) as u (schedule_id, agent_id)
     where u.agent_id <> all (v_held));
-end
+end;
 $$;

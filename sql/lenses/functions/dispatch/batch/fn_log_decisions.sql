@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- The log rows of a pass: a dispatch or a skip each one, late slots dropped together one. Waiting is none.
+-- The log rows of a pass: a dispatch or a skip each one, late slots dropped together one. Waiting
+-- is none.
 create or replace function lenses.fn_log_decisions(
   p_decisions lenses.slot_decision[],
   p_plans lenses.slot_plan[],
@@ -7,6 +8,7 @@ create or replace function lenses.fn_log_decisions(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -43,5 +45,5 @@ begin
   if found then
     perform lenses.fn_emit_missed(p_plans, p_now);
   end if;
-end
+end;
 $$;

@@ -1,13 +1,12 @@
 -- owner: lf_sql_engine
--- Takes up to p_limit schedules of one kind for a batch: fresh (on time, without a condition), conditional
--- (on time, with one) or late (late slots wait, or may: due before p_late_until). Not again what this
--- tick has taken, or one of another lane in its round. Locks: due row and schedule row, both or
--- neither, SKIP LOCKED.
--- Where all fit one batch the oldest due come first. Where more are due, the lensers who have any are
--- listed in the tick's row, and each has an equal share of a batch, the oldest due of his first, until
--- he has none left; who was not reached comes first in the next batch. Each lane begins elsewhere in
--- that list, so that their first batches together reach as many lensers as they can.
--- input_bytes: the size of each one's inputs.
+-- Takes up to p_limit schedules of one kind for a batch: fresh (on time, without a condition),
+-- conditional (on time, with one) or late (late slots wait, or may: due before p_late_until). Not
+-- again what this tick has taken, or one of another lane in its round. Locks: due row and schedule
+-- row, both or neither, SKIP LOCKED. Where all fit one batch the oldest due come first. Where more
+-- are due, the lensers who have any are listed in the tick's row, and each has an equal share of a
+-- batch, the oldest due of his first, until he has none left; who was not reached comes first in
+-- the next batch. Each lane begins elsewhere in that list, so that their first batches together
+-- reach as many lensers as they can. input_bytes: the size of each one's inputs.
 create or replace function lenses.fn_pick_due(
   p_tick_id bigint,
   p_now timestamptz,
@@ -18,6 +17,7 @@ create or replace function lenses.fn_pick_due(
   out input_bytes integer[]
 )
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -135,5 +135,5 @@ begin
     conditional_turns = case p_kind when 'conditional' then v_turns else t.conditional_turns end,
     late_turns = case p_kind when 'late' then v_turns else t.late_turns end
   where t.id = p_tick_id;
-end
+end;
 $$;

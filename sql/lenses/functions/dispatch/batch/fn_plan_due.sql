@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- The plans of due schedules; p_cap: slots a schedule now, p_max_catchup: in the whole tick. One slot
--- that is on time, with nothing behind it and nothing remembered, is the rule and is planned in
--- the query; all else goes through lenses.fn_plan_slots.
+-- The plans of due schedules; p_cap: slots a schedule now, p_max_catchup: in the whole tick. One
+-- slot that is on time, with nothing behind it and nothing remembered, is the rule and is planned
+-- in the query; all else goes through lenses.fn_plan_slots.
 create or replace function lenses.fn_plan_due(
   p_schedule_ids uuid[],
   p_tick_id bigint,
@@ -93,5 +93,5 @@ begin
       ) as n
       offset 0
     ) as q);
-end
+end;
 $$;

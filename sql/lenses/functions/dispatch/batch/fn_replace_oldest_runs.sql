@@ -1,13 +1,14 @@
 -- owner: lf_sql_engine
--- onOverlap replace: cancels the oldest runs in flight of the dispatched schedules until their limit
--- holds again, the newcomers counted. It waits for who holds such a run, so it takes them in the order
--- of lenses.fn_heartbeat_workflow_runs, by schedule, then by run.
+-- onOverlap replace: cancels the oldest runs in flight of the dispatched schedules until their
+-- limit holds again, the newcomers counted. It waits for who holds such a run, so it takes them in
+-- the order of lenses.fn_heartbeat_workflow_runs, by schedule, then by run.
 create or replace function lenses.fn_replace_oldest_runs(
   p_decisions lenses.slot_decision[],
   p_now timestamptz
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -46,5 +47,5 @@ begin
   loop
     perform lenses.fn_end_run(v_run_id, 'cancelled', 'replaced', null, p_now);
   end loop;
-end
+end;
 $$;

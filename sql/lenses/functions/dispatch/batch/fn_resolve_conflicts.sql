@@ -1,12 +1,13 @@
 -- owner: lf_sql_engine
--- Some runs were not inserted. Where the slot has a run by now the decision becomes a skip; where it has
--- none, something kept the row away, which is an error of that schedule.
+-- Some runs were not inserted. Where the slot has a run by now the decision becomes a skip; where
+-- it has none, something kept the row away, which is an error of that schedule.
 create or replace function lenses.fn_resolve_conflicts(
   p_decisions lenses.slot_decision[],
   p_now timestamptz
 )
 returns lenses.slot_decision[]
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,9 +21,12 @@ begin
     where r.id = d.run_id or r.schedule_id = d.schedule_id and r.scheduled_for = d.slot)
   limit 1;
   if found then
-    raise exception 'the run of slot % of schedule % was not inserted, and no other run has the slot',
-      v_lost.slot, v_lost.schedule_id
-      using hint = 'Look for a trigger or rule on lenses.workflow_runs that drops rows.';
+    raise exception using
+      message = format(
+        'the run of slot %s of schedule %s was not inserted, and no other run has the slot',
+        v_lost.slot, v_lost.schedule_id
+      ),
+      hint = 'Look for a trigger or rule on lenses.workflow_runs that drops rows.';
   end if;
   return array(
     select
@@ -35,5 +39,5 @@ begin
     from unnest(p_decisions) as d
     left join lenses.workflow_runs as r
       on r.id = d.run_id and r.created_at = p_now and r.schedule_id = d.schedule_id);
-end
+end;
 $$;

@@ -19,5 +19,5 @@ begin
       group by e.key
     ) as q
   );
-end
+end;
 $$;

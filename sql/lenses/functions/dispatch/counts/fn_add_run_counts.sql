@@ -1,8 +1,10 @@
 -- owner: lf_sql_engine
--- Adds changes of many instants to lenses.run_counts: as a pile where a workflow has few, else folded.
+-- Adds changes of many instants to lenses.run_counts: as a pile where a workflow has few, else
+-- folded.
 create or replace function lenses.fn_add_run_counts(p_changes lenses.run_counts[])
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -25,5 +27,5 @@ begin
   cross join lateral lenses.fn_count_places(c.instant) as k
   where c.is_crowd
   group by c.lenser_id, c.workflow_id, k.grain, k.instant;
-end
+end;
 $$;

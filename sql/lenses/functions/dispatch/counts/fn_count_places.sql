@@ -1,5 +1,5 @@
--- The rows of lenses.run_counts into which a change at an instant is folded: grain and begin. UTC, and
--- never a zone's: hours of a day are the same everywhere.
+-- The rows of lenses.run_counts into which a change at an instant is folded: grain and begin. UTC,
+-- and never a zone's: hours of a day are the same everywhere.
 create or replace function lenses.fn_count_places(p_instant timestamptz)
 returns table (grain smallint, instant timestamptz)
 language sql

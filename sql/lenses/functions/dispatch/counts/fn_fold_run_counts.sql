@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
 -- Folds the changes that have piled up in a workflow's counts into their instants and stretches, a
--- thousand at a time, and drops what no condition can ask for any more. Called by whoever adds to the
--- pile, one time in 128; p_pile changes are none too many to read, and folding them would cost the
--- tick more. It waits for nobody: rows that another transaction folds are passed over;
--- under repeatable read, where those would be a serialization failure, it does nothing.
+-- thousand at a time, and drops what no condition can ask for any more. Called by whoever adds to
+-- the pile, one time in 128; p_pile changes are none too many to read, and folding them would cost
+-- the tick more. It waits for nobody: rows that another transaction folds are passed over; under
+-- repeatable read, where those would be a serialization failure, it does nothing.
 create or replace function lenses.fn_fold_run_counts(
   p_lenser_id uuid,
   p_workflow_id uuid,
@@ -11,6 +11,7 @@ create or replace function lenses.fn_fold_run_counts(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -92,5 +93,5 @@ begin
   ) as n
   group by n.grain, n.instant
   having (sum(n.total), sum(n.succeeded), sum(n.failed)) <> (0, 0, 0);
-end
+end;
 $$;

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- A workflow's runs of the 24 hours before p_now, by created_at: succeeded, failed, total. Exact: sums
--- of whole hours, at both ends of minutes, of 5 seconds, of instants, and of changes that are not
--- folded yet; so it costs the same however many runs there are. A p_now that lies back further
+-- A workflow's runs of the 24 hours before p_now, by created_at: succeeded, failed, total. Exact:
+-- sums of whole hours, at both ends of minutes, of 5 seconds, of instants, and of changes that are
+-- not folded yet; so it costs the same however many runs there are. A p_now that lies back further
 -- than the counts are sure to reach is answered from the runs themselves; the answer is the same.
 create or replace function lenses.fn_run_stats(
   p_lenser_id uuid,
@@ -60,5 +60,5 @@ begin
         and c.instant >= v.since and c.instant < v.until
       offset 0
     ) as k);
-end
+end;
 $$;

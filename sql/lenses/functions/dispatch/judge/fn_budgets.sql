@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Today's budgets (UTC day of p_now) of the assignees that have any: an agent's own; a team is over when
--- a member is. Reached is exceeded. Of an older run that was retried today counts what it spent since.
--- battles_left NULL: no limit. Agents without a policy have no row.
+-- Today's budgets (UTC day of p_now) of the assignees that have any: an agent's own; a team is over
+-- when a member is. Reached is exceeded. Of an older run that was retried today counts what it
+-- spent since. battles_left NULL: no limit. Agents without a policy have no row.
 create or replace function lenses.fn_budgets(p_assignee_ids uuid[], p_now timestamptz)
 returns table (
   assignee_id uuid,
@@ -63,5 +63,5 @@ begin
     ) as d
   ) as u
   group by h.assignee_id;
-end
+end;
 $$;

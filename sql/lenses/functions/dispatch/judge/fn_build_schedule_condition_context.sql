@@ -16,4 +16,7 @@ from lenses.workflow_schedules as s
 where s.id = p_schedule_id
 $$;
 
-comment on function lenses.fn_build_schedule_condition_context(uuid, timestamptz) is 'Context of a schedule''s pre-dispatch condition at p_now: {"prior_run_result","last_24h_stats":{"succeeded","failed","total"},"signal_rpc_result"}. NULL for an unknown schedule.';
+comment on function lenses.fn_build_schedule_condition_context(uuid, timestamptz) is
+  'Context of a schedule''s pre-dispatch condition at p_now: '
+  '{"prior_run_result","last_24h_stats":{"succeeded","failed","total"},"signal_rpc_result"}. NULL '
+  'for an unknown schedule.';

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- What the conditions of a workflow's schedules have in common: the result of its newest run, by any
--- trigger, and its counts of the last 24 hours. Asked once a workflow and batch.
+-- What the conditions of a workflow's schedules have in common: the result of its newest run, by
+-- any trigger, and its counts of the last 24 hours. Asked once a workflow and batch.
 create or replace function lenses.fn_condition_context(
   p_lenser_id uuid,
   p_workflow_id uuid,
@@ -23,5 +23,5 @@ begin
       order by r.created_at desc, r.scheduled_for desc nulls last, r.id desc
       limit 1),
     'last_24h_stats', lenses.fn_run_stats(p_lenser_id, p_workflow_id, p_now));
-end
+end;
 $$;

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Why a schedule's condition does not let a slot pass: NULL it does; 'false'; or the error it raised,
--- since it fails closed. p_context is that of the workflow, to which the schedule's signal comes here.
--- Errors of the server's own are raised again: they are nobody's fault.
+-- Why a schedule's condition does not let a slot pass: NULL it does; 'false'; or the error it
+-- raised, since it fails closed. p_context is that of the workflow, to which the schedule's signal
+-- comes here. Errors of the server's own are raised again: they are nobody's fault.
 create or replace function lenses.fn_condition_failure(
   p_schedule_id uuid,
   p_condition jsonb,
@@ -24,5 +24,5 @@ exception
       raise;
     end if;
     return 'raised ' || sqlstate || ': ' || left(sqlerrm, 500);
-end
+end;
 $$;

@@ -1,12 +1,12 @@
 -- owner: lf_sql_engine
 -- The one judge of slots: tick, preview, backfill and run-now ask here. Set-wise; writes nothing.
 -- p_mode: tick; preview (looks at runs as they are now, in every row); backfill (no overlap guard);
--- manual (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs themselves. Guards in their
--- order, the first that says no names the reason; a condition is asked once a schedule, its context
--- once a workflow, and only where the guards before it let a slot pass. A parent that is gone (rows
--- deleted past the foreign keys) is a reason too: no slot passes unseen, and none without its
--- calendar or gates.
--- The planner settings keep the plan to index look-ups, however its estimates fall.
+-- manual (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs themselves. Guards in
+-- their order, the first that says no names the reason; a condition is asked once a schedule, its
+-- context once a workflow, and only where the guards before it let a slot pass. A parent that is
+-- gone (rows deleted past the foreign keys) is a reason too: no slot passes unseen, and none
+-- without its calendar or gates. The planner settings keep the plan to index look-ups, however its
+-- estimates fall.
 create or replace function lenses.fn_evaluate_slots(
   p_candidates lenses.slot_candidate[],
   p_now timestamptz,
@@ -162,7 +162,8 @@ begin
           then 'overlap_in_flight'
         when v.cycle is not null then 'cycle_detected'
         -- Each as a place in the order of the index that is for it: by mere equality a planner that
-        -- knows nothing of the table may read the whole of workflow_runs_newest_idx, a row at a time.
+        -- knows nothing of the table may read the whole of workflow_runs_newest_idx, a row at a
+        -- time.
         when g.slot is not null and coalesce(
           (
             select n.id
@@ -276,5 +277,5 @@ begin
     case when d.reason is null then d.inputs_bytes end
   from decided as d
   order by d.ord;
-end
+end;
 $$;

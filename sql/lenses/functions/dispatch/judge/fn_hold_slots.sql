@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- Lets slots wait whose lenser has as many waiting runs as max_pending_runs_per_lenser allows: the
--- first of a schedule that finds no room is deferred, what comes after it is left for then. Waiting is
--- no error and no log row; nothing is lost. Two lanes, or a run by hand beside a tick, may pass the
--- limit by a batch: the tick waits for nobody.
+-- first of a schedule that finds no room is deferred, what comes after it is left for then. Waiting
+-- is no error and no log row; nothing is lost. Two lanes, or a run by hand beside a tick, may pass
+-- the limit by a batch: the tick waits for nobody.
 create or replace function lenses.fn_hold_slots(p_decisions lenses.slot_decision[])
 returns lenses.slot_decision[]
 language plpgsql
@@ -56,5 +56,5 @@ begin
     from decided as d
     left join held as h on h.schedule_id = d.schedule_id
     order by d.ord);
-end
+end;
 $$;

@@ -1,5 +1,5 @@
--- The result of a run as conditions see it: with a status, whatever the executor returned. A run that
--- is not over has none of its own.
+-- The result of a run as conditions see it: with a status, whatever the executor returned. A run
+-- that is not over has none of its own.
 create or replace function lenses.fn_prior_result(p_status text, p_result jsonb)
 returns jsonb
 language plpgsql
@@ -15,5 +15,5 @@ begin
     else lenses.fn_run_result(
       p_status, case p_status when 'timed_out' then 'timeout' else p_status end, null)
   end;
-end
+end;
 $$;

@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
--- Asked by ticks and claims before they write. True: an upgrade waits for the caller's transaction. False: one is under
--- way, so come back in a moment; what its locks would block, or make wait for each other, is not begun.
--- Two advisory locks, of the installer (1) and of the work under way (2), so that steady work cannot keep an upgrade
--- out. Anybody may take such locks: only with one who can lock the ledger's table as its owner are they an upgrade's.
+-- Asked by ticks and claims before they write. True: an upgrade waits for the caller's transaction.
+-- False: one is under way, so come back in a moment; what its locks would block, or make wait for
+-- each other, is not begun. Two advisory locks, of the installer (1) and of the work under way (2),
+-- so that steady work cannot keep an upgrade out. Anybody may take such locks: only with one who
+-- can lock the ledger's table as its owner are they an upgrade's.
 create or replace function lenses.fn_admit_work()
 returns boolean
 language plpgsql
@@ -26,5 +27,5 @@ begin
       and a.database = (select d.oid from pg_database as d where d.datname = current_database())
       and p.locktype = 'relation' and p.relation = to_regclass('lf_sql.migrations')
       and p.granted and p.mode in ('ShareUpdateExclusiveLock', 'AccessExclusiveLock'));
-end
+end;
 $$;

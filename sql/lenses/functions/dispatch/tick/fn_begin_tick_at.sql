@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- Starts a tick: its row, with the gap that it ends and what the tick before it left off. Returns the
--- tick's id, or NULL while the dispatcher is frozen or an upgrade is under way. A tick that a clock
--- ahead has left in the future ends no gap that this one has ended before; once it is undone it never
--- came. A gap ends with the tick of any lane; what was left off is the lane's own. Lanes share the
--- round of the tick p_beside, or of the minute.
--- Not for request roles: the clock is a parameter here.
+-- Starts a tick: its row, with the gap that it ends and what the tick before it left off. Returns
+-- the tick's id, or NULL while the dispatcher is frozen or an upgrade is under way. A tick that a
+-- clock ahead has left in the future ends no gap that this one has ended before; once it is undone
+-- it never came. A gap ends with the tick of any lane; what was left off is the lane's own. Lanes
+-- share the round of the tick p_beside, or of the minute. Not for request roles: the clock is a
+-- parameter here.
 create or replace function lenses.fn_begin_tick_at(
   p_driver text,
   p_now timestamptz,
@@ -13,6 +13,7 @@ create or replace function lenses.fn_begin_tick_at(
 )
 returns bigint
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -77,5 +78,5 @@ begin
   )
   returning id into v_tick_id;
   return v_tick_id;
-end
+end;
 $$;

@@ -1,5 +1,6 @@
 -- owner: lf_sql_engine
--- Adds a pass to the tick's row: schedules handled, runs, skips by reason, and how late the runs were.
+-- Adds a pass to the tick's row: schedules handled, runs, skips by reason, and how late the runs
+-- were.
 create or replace function lenses.fn_count_figures(
   p_tick_id bigint,
   p_now timestamptz,
@@ -9,6 +10,7 @@ create or replace function lenses.fn_count_figures(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -39,7 +41,8 @@ begin
   from (
     select b.bound, count(*) as runs
     from unnest(p_decisions) as d
-    cross join lateral lenses.fn_lag_bucket(extract(epoch from p_now - d.due_at) * 1000) as b (bound)
+    cross join lateral lenses.fn_lag_bucket(
+      extract(epoch from p_now - d.due_at) * 1000) as b (bound)
     where d.decision = 'dispatch'
     group by b.bound
   ) as q;
@@ -55,5 +58,5 @@ begin
       'count', coalesce((t.lag ->> 'count')::bigint, 0) + v_dispatched,
       'sum', coalesce((t.lag ->> 'sum')::numeric, 0) + round(v_lag_sum, 3)) end
   where t.id = p_tick_id;
-end
+end;
 $$;

@@ -1,13 +1,14 @@
 -- owner: lf_sql_engine
--- One whole tick in one transaction, at p_now. For tests and operators at the psql prompt: no role that a
--- request can become may choose the clock. Under a statement timeout it ends after half of that, so
--- that what it did stays; the next call goes on.
+-- One whole tick in one transaction, at p_now. For tests and operators at the psql prompt: no role
+-- that a request can become may choose the clock. Under a statement timeout it ends after half of
+-- that, so that what it did stays; the next call goes on.
 create or replace function lenses.fn_dispatch_scheduled_workflows(
   p_now timestamptz default null,
   p_limit integer default null
 )
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -22,12 +23,16 @@ declare
   v_dispatched integer;
 begin
   if p_limit < 1 then
-    raise exception 'p_limit % is not positive', p_limit
-      using errcode = '22023', hint = 'Give the number of schedules, or NULL for all.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_limit %s is not positive', p_limit),
+      hint = 'Give the number of schedules, or NULL for all.';
   end if;
   if not isfinite(p_now) then
-    raise exception 'p_now % is not finite', p_now
-      using errcode = '22023', hint = 'Give an instant, or NULL for now.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_now %s is not finite', p_now),
+      hint = 'Give an instant, or NULL for now.';
   end if;
   select d.* into v_settings from lenses.dispatch_settings as d;
   v_tick_id := lenses.fn_begin_tick_at('function', v_now);
@@ -54,7 +59,11 @@ begin
   where t.id = v_tick_id
   returning t.dispatched into v_dispatched;
   return v_dispatched;
-end
+end;
 $$;
 
-comment on function lenses.fn_dispatch_scheduled_workflows(timestamptz, integer) is 'One tick in one transaction. p_now: the instant it acts at (NULL: now); p_limit: at most so many schedules (NULL: all that are due). Returns the runs inserted, those that wait for approval included; 0 while frozen. Errors: 22023 for a p_limit below 1 or an infinite p_now; errors of the server''s own.';
+comment on function lenses.fn_dispatch_scheduled_workflows(timestamptz, integer) is
+  'One tick in one transaction. p_now: the instant it acts at (NULL: now); p_limit: at most so '
+  'many schedules (NULL: all that are due). Returns the runs inserted, those that wait for '
+  'approval included; 0 while frozen. Errors: 22023 for a p_limit below 1 or an infinite p_now; '
+  'errors of the server''s own.';

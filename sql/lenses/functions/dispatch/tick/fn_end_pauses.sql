@@ -1,11 +1,13 @@
 -- owner: lf_sql_engine
--- Ends pauses whose end has come by p_now, p_limit at most, each lenser's first ones first; returns how
--- many. What passed before the end is late (missed_before), the slot at the end itself is on time. A
--- schedule that cannot be resumed (its workflow has grown a cycle) stays paused without an end, with
--- the reason as note. Takes the due row too, which a claim may hold, so that it waits for nobody.
+-- Ends pauses whose end has come by p_now, p_limit at most, each lenser's first ones first; returns
+-- how many. What passed before the end is late (missed_before), the slot at the end itself is on
+-- time. A schedule that cannot be resumed (its workflow has grown a cycle) stays paused without an
+-- end, with the reason as note. Takes the due row too, which a claim may hold, so that it waits for
+-- nobody.
 create or replace function lenses.fn_end_pauses(p_now timestamptz, p_limit integer default 1000)
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -70,5 +72,5 @@ begin
     end;
   end loop;
   return v_ended;
-end
+end;
 $$;

@@ -9,6 +9,7 @@ create or replace function lenses.fn_housekeeping_part(
 )
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -22,5 +23,5 @@ begin
     when 'gateway crons' then return agents.fn_dispatch_gateway_crons(p_now, p_limit);
     when 'delivering' then return lenses.fn_deliver_part(p_now, p_limit);
   end case;
-end
+end;
 $$;

@@ -22,4 +22,5 @@ select case
 end
 $$;
 
-comment on function lenses.fn_lag_bucket(numeric) is 'Upper bound, in ms, of the bucket of dispatch_ticks.lag that a lag falls into.';
+comment on function lenses.fn_lag_bucket(numeric) is
+  'Upper bound, in ms, of the bucket of dispatch_ticks.lag that a lag falls into.';

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For a driver that holds the connections of all lanes: how many lanes are set, and how many of them have
--- work now, a batch each; at least 1. One look into the due index, no longer than what the lanes take at
--- once, and none where there is one lane.
+-- For a driver that holds the connections of all lanes: how many lanes are set, and how many of
+-- them have work now, a batch each; at least 1. One look into the due index, no longer than what
+-- the lanes take at once, and none where there is one lane.
 create or replace function lenses.fn_lanes(out lanes integer, out wanted integer)
 language sql
 stable
@@ -23,4 +23,6 @@ cross join lateral (
 ) as q
 $$;
 
-comment on function lenses.fn_lanes() is 'For lf-sql worker: dispatch_lanes, and how many of the lanes have work now, a batch of schedules each.';
+comment on function lenses.fn_lanes() is
+  'For lf-sql worker: dispatch_lanes, and how many of the lanes have work now, a batch of '
+  'schedules each.';

@@ -9,6 +9,7 @@ create or replace function lenses.fn_tick_begin(
 )
 returns bigint
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,16 +17,22 @@ declare
   v_tick_id bigint;
 begin
   if p_driver is null then
-    raise exception 'p_driver is missing'
-      using errcode = '22023', hint = 'Say who drives the tick, for example worker.';
+    raise exception using
+      errcode = '22023',
+      message = 'p_driver is missing',
+      hint = 'Say who drives the tick, for example worker.';
   end if;
   if p_max_catchup not between 1 and 10000 then
-    raise exception 'max_catchup_per_tick % is out of range', p_max_catchup
-      using errcode = '22023', hint = 'Allowed are 1 to 10000 slots.';
+    raise exception using
+      errcode = '22023',
+      message = format('max_catchup_per_tick %s is out of range', p_max_catchup),
+      hint = 'Allowed are 1 to 10000 slots.';
   end if;
   if p_lane not between 1 and 16 then
-    raise exception 'lane % is out of range', p_lane
-      using errcode = '22023', hint = 'Allowed are 1 to 16: see dispatch_lanes of the settings.';
+    raise exception using
+      errcode = '22023',
+      message = format('lane %s is out of range', p_lane),
+      hint = 'Allowed are 1 to 16: see dispatch_lanes of the settings.';
   end if;
   if p_lane > (select d.dispatch_lanes from lenses.dispatch_settings as d) then
     return null;
@@ -35,7 +42,12 @@ begin
     update lenses.dispatch_ticks as t set max_catchup = p_max_catchup where t.id = v_tick_id;
   end if;
   return v_tick_id;
-end
+end;
 $$;
 
-comment on function lenses.fn_tick_begin(text, integer, integer, bigint) is 'Begins a tick: p_driver names who drives it; p_max_catchup outranks max_catchup_per_tick for this tick. p_lane (1 to 16): which of several drivers this is, that share the work of a minute, or of the tick p_beside; NULL: it is alone. Returns its id for lenses.fn_tick_step and lenses.fn_tick_end, NULL while frozen, while an upgrade is under way, and for a lane beyond dispatch_lanes. 22023: a number out of range.';
+comment on function lenses.fn_tick_begin(text, integer, integer, bigint) is
+  'Begins a tick: p_driver names who drives it; p_max_catchup outranks max_catchup_per_tick for '
+  'this tick. p_lane (1 to 16): which of several drivers this is, that share the work of a '
+  'minute, or of the tick p_beside; NULL: it is alone. Returns its id for lenses.fn_tick_step and '
+  'lenses.fn_tick_end, NULL while frozen, while an upgrade is under way, and for a lane beyond '
+  'dispatch_lanes. 22023: a number out of range.';

@@ -3,6 +3,7 @@
 create or replace function lenses.fn_tick_end(p_tick_id bigint, p_note text default null)
 returns lenses.dispatch_ticks
 language sql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,4 +14,5 @@ where t.id = p_tick_id and t.finished_at is null
 returning t.*
 $$;
 
-comment on function lenses.fn_tick_end(bigint, text) is 'Ends a begun tick; returns its row.';
+comment on function lenses.fn_tick_end(bigint, text) is
+  'Ends a begun tick; returns its row.';

@@ -1,11 +1,11 @@
 -- owner: lf_sql_engine
 -- What a tick does beside the schedules, in pieces of p_limit rows at most: revives what would fall
--- silent, reaps expired leases and approvals, queues runs whose time has come, ends pauses whose end
--- has come, dispatches gateway crons, posts runs and events where they are delivered. Does one piece
--- and returns true; false: nothing is left. The first piece of each part comes before the first batch; what is
--- left then takes turns with the batches (is_batch_next).
--- A part that fails, whatever by, is noted on the tick, holds up no other, and is tried again by the
--- next tick; one that a statement timeout cuts off goes on in smaller pieces, after the others.
+-- silent, reaps expired leases and approvals, queues runs whose time has come, ends pauses whose
+-- end has come, dispatches gateway crons, posts runs and events where they are delivered. Does one
+-- piece and returns true; false: nothing is left. The first piece of each part comes before the
+-- first batch; what is left then takes turns with the batches (is_batch_next). A part that fails,
+-- whatever by, is noted on the tick, holds up no other, and is tried again by the next tick; one
+-- that a statement timeout cuts off goes on in smaller pieces, after the others.
 create or replace function lenses.fn_tick_housekeeping(
   p_tick_id bigint,
   p_now timestamptz,
@@ -13,6 +13,7 @@ create or replace function lenses.fn_tick_housekeeping(
 )
 returns boolean
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -72,5 +73,5 @@ begin
   where t.id = p_tick_id
     and (v_note is not null or (t.parts, t.parts_again) is distinct from (v_parts, v_again));
   return v_done > 0 or v_note is not null;
-end
+end;
 $$;

@@ -1,11 +1,13 @@
 -- owner: lf_sql_engine
--- One batch or one piece of housekeeping of a begun tick, for a driver that commits each. True: call
--- again. The tick's own start is its clock, never later than the server's, whatever the row says.
--- What a statement timeout cuts off is tried again at half the size. Of several lanes one at a time does
--- housekeeping, the others go on with batches: it is the one that holds the row of settings.
+-- One batch or one piece of housekeeping of a begun tick, for a driver that commits each. True:
+-- call again. The tick's own start is its clock, never later than the server's, whatever the row
+-- says. What a statement timeout cuts off is tried again at half the size. Of several lanes one at
+-- a time does housekeeping, the others go on with batches: it is the one that holds the row of
+-- settings.
 create or replace function lenses.fn_tick_step(p_tick_id bigint)
 returns boolean
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -59,7 +61,9 @@ begin
   set is_batch_next = false
   where t.id = p_tick_id and t.is_batch_next;
   return v_is_more or v_tick.is_batch_next;
-end
+end;
 $$;
 
-comment on function lenses.fn_tick_step(bigint) is 'Handles the next batch of a begun tick, or the next piece of its housekeeping, in the caller''s transaction; true while there may be more.';
+comment on function lenses.fn_tick_step(bigint) is
+  'Handles the next batch of a begun tick, or the next piece of its housekeeping, in the '
+  'caller''s transaction; true while there may be more.';

@@ -1,9 +1,9 @@
--- The driver's entry: one tick, a batch a transaction, until nothing is due but what the caps leave, or
--- 50 seconds are over (the next tick goes on). Invoker and without a SET clause, since it commits, so it runs under
--- whatever search_path its caller's database has: every name, type and operator is qualified (also the hidden ones:
--- no nullif, no in, no like), and all work is done in pinned functions.
--- What keeps only the tick's own row does not wait for the disk: a crash may lose the last ticks that had nothing to
--- do, never a run.
+-- The driver's entry: one tick, a batch a transaction, until nothing is due but what the caps
+-- leave, or 50 seconds are over (the next tick goes on). Invoker and without a SET clause, since it
+-- commits, so it runs under whatever search_path its caller's database has: every name, type and
+-- operator is qualified (also the hidden ones: no nullif, no in, no like), and all work is done in
+-- pinned functions. What keeps only the tick's own row does not wait for the disk: a crash may lose
+-- the last ticks that had nothing to do, never a run.
 create or replace procedure lenses.sp_dispatch_tick(p_lane integer default 1)
 language plpgsql
 as $$
@@ -44,7 +44,10 @@ begin
     perform lenses.fn_tick_end(v_tick_id, v_note);
     commit;
   end if;
-end
+end;
 $$;
 
-comment on procedure lenses.sp_dispatch_tick(integer) is 'One tick for a driver (pg_cron, worker): call it at least once a minute; several at once are safe. p_lane: which of dispatch_lanes drivers this is; one beyond them does nothing. Writes one dispatch_ticks row. 22023: p_lane is not 1 to 16.';
+comment on procedure lenses.sp_dispatch_tick(integer) is
+  'One tick for a driver (pg_cron, worker): call it at least once a minute; several at once are '
+  'safe. p_lane: which of dispatch_lanes drivers this is; one beyond them does nothing. Writes '
+  'one dispatch_ticks row. 22023: p_lane is not 1 to 16.';

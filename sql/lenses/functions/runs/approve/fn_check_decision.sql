@@ -7,10 +7,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_decision is null or p_decision not in ('approved', 'rejected') then
-    raise exception 'p_decision must be approved or rejected, not %',
-      coalesce('"' || left(p_decision, 60) || '"', 'NULL')
-      using errcode = '22023', hint = 'Use approved or rejected.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'p_decision must be approved or rejected, not %s',
+        coalesce('"' || left(p_decision, 60) || '"', 'NULL')
+      ),
+      hint = 'Use approved or rejected.';
   end if;
   perform lenses.fn_check_text(p_note, 'note', 2000);
-end
+end;
 $$;

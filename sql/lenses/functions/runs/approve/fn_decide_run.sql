@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- The owner's decision, and the only way that an approval is given. Asks for itself who is calling,
 -- so that no role that may execute it can decide for another. What was approved is written down by
--- its digest, who decided by his profile and user, and by the role and session that claimed to be him.
+-- its digest, who decided by his profile and user, and by the role and session that claimed to be
+-- him.
 create or replace function lenses.fn_decide_run(p_run_id uuid, p_decision text, p_note text)
 returns lenses.workflow_runs
 language plpgsql
@@ -17,12 +18,17 @@ begin
   perform lenses.fn_check_decision(p_decision, p_note);
   v_run := lenses.fn_lock_run(p_run_id);
   if v_run.status <> 'pending_approval' then
-    raise exception 'run "%" does not wait for approval: it is %', v_run.id, v_run.status
-      using errcode = '22023', hint = 'A decision is made once; agents.team_runs has it.';
+    raise exception using
+      errcode = '22023',
+      message = format('run "%s" does not wait for approval: it is %s', v_run.id, v_run.status),
+      hint = 'A decision is made once; agents.team_runs has it.';
   elsif v_run.approval_expires_at <= now() then
-    raise exception 'the approval of run "%" ran out at %', v_run.id, v_run.approval_expires_at
-      using errcode = '22023',
-        hint = 'Start a new run; approval_policy.expiresAfterMs says how long one waits.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'the approval of run "%s" ran out at %s', v_run.id, v_run.approval_expires_at
+      ),
+      hint = 'Start a new run; approval_policy.expiresAfterMs says how long one waits.';
   end if;
 
   insert into agents.team_runs as t (
@@ -63,5 +69,5 @@ begin
     perform lenses.fn_notify_executors();
   end if;
   return v_run;
-end
+end;
 $$;

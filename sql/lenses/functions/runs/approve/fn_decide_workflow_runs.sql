@@ -33,7 +33,10 @@ begin
       return next v_id;
     end if;
   end loop;
-end
+end;
 $$;
 
-comment on function lenses.fn_decide_workflow_runs(uuid[], text, text) is 'As lenses.fn_decide_run, for at most 1000 runs of the caller at once; gives back the ids that were decided, without those that do not wait any more. 42501: one of them is not the caller''s, or unknown, and none is decided.';
+comment on function lenses.fn_decide_workflow_runs(uuid[], text, text) is
+  'As lenses.fn_decide_run, for at most 1000 runs of the caller at once; gives back the ids that '
+  'were decided, without those that do not wait any more. 42501: one of them is not the '
+  'caller''s, or unknown, and none is decided.';

@@ -9,6 +9,7 @@ create or replace function lenses.fn_record_bypass(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -36,5 +37,5 @@ begin
   raise log 'approval_bypass_attempt on run % by role "%": %', p_run.id, v_role, p_attempt;
   raise warning 'run % waits for its owner''s approval: % refused', p_run.id, p_attempt
     using hint = 'The owner decides with public.fn_decide_workflow_run; this attempt is recorded.';
-end
+end;
 $$;

@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- Does a run with these policies wait for its owner? Its own policy says so, or that of its schedule,
--- or that of the schedule's assignment: requiresApproval, or a gate that is among the actions of the
--- workflow's version. A run without a schedule, or by a schedule or an assignment that is another workflow's
--- by now, answers to all schedules and assignments of its workflow. A row that comes by hand may so
--- add a need and never take one away.
+-- Does a run with these policies wait for its owner? Its own policy says so, or that of its
+-- schedule, or that of the schedule's assignment: requiresApproval, or a gate that is among the
+-- actions of the workflow's version. A run without a schedule, or by a schedule or an assignment
+-- that is another workflow's by now, answers to all schedules and assignments of its workflow. A
+-- row that comes by hand may so add a need and never take one away.
 create or replace function lenses.fn_run_needs_approval(
   p_workflow_id uuid,
   p_workflow_version integer,

@@ -8,17 +8,22 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_worker_id is null or p_worker_id !~ '[^[:space:]]' or char_length(p_worker_id) > 200 then
-    raise exception 'p_worker_id must be 1 to 200 characters, not %',
-      coalesce('"' || left(p_worker_id, 60) || '"', 'NULL')
-      using errcode = '22023',
-        hint = 'Take a name that is new with each start of the process, such as host and pid.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'p_worker_id must be 1 to 200 characters, not %s',
+        coalesce('"' || left(p_worker_id, 60) || '"', 'NULL')
+      ),
+      hint = 'Take a name that is new with each start of the process, such as host and pid.';
   end if;
   -- Compared as instants too: as an interval, '1 month -30 days' equals nothing.
   if p_lease <= interval '0' or p_lease > interval '1 day'
     or now() + p_lease <= now() or now() + p_lease > now() + interval '1 day'
   then
-    raise exception 'p_lease must be more than nothing and at most a day, not "%"', p_lease
-      using errcode = '22023', hint = 'Take a short lease and extend it by heartbeats.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_lease must be more than nothing and at most a day, not "%s"', p_lease),
+      hint = 'Take a short lease and extend it by heartbeats.';
   end if;
-end
+end;
 $$;

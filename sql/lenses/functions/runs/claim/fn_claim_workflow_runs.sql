@@ -66,16 +66,18 @@ begin
     perform lenses.fn_check_claimant(p_worker_id, p_lease);
   end if;
   if p_limit < 0 then
-    raise exception 'p_limit must not be negative, but is %', p_limit
-      using errcode = '22023', hint = 'Claim as many runs as you can work on at once.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_limit must not be negative, but is %s', p_limit),
+      hint = 'Claim as many runs as you can work on at once.';
   end if;
   if not lenses.fn_admit_work() then
     return;
   end if;
-  -- Most runs are of schedules without a limit: the first that nobody holds are locked as the queue is
-  -- read, up to the first of a schedule with one. They are a guess, which the update asks about anew.
-  -- Where they are too few, or a run has waited for its time, so that two queues must be looked at, a
-  -- row at a time is looked at (lenses.fn_pick_runs).
+  -- Most runs are of schedules without a limit: the first that nobody holds are locked as the queue
+  -- is read, up to the first of a schedule with one. They are a guess, which the update asks about
+  -- anew. Where they are too few, or a run has waited for its time, so that two queues must be
+  -- looked at, a row at a time is looked at (lenses.fn_pick_runs).
   for v_look in 1 .. 2 loop
     select
       l.is_lost,
@@ -162,7 +164,13 @@ begin
     exit when found or not v_is_guess;
     v_is_guess := false;
   end loop;
-end
+end;
 $$;
 
-comment on function lenses.fn_claim_workflow_runs(text, integer, interval) is 'Takes up to p_limit (500 at most) pending runs that are available, by priority, then age, and gives them to p_worker_id as running for p_lease (a day at most): the columns of lenses.workflow_runs, then the workflow''s definition. No claim goes beyond a schedule''s limit. The run belongs to the worker until the lease ends: heartbeat, complete or fail before. Commit before the work begins: what a claim holds, others wait for or pass over. LISTEN lf_workflow_runs instead of polling. 22023: a worker id, limit or lease that makes no sense.';
+comment on function lenses.fn_claim_workflow_runs(text, integer, interval) is
+  'Takes up to p_limit (500 at most) pending runs that are available, by priority, then age, and '
+  'gives them to p_worker_id as running for p_lease (a day at most): the columns of '
+  'lenses.workflow_runs, then the workflow''s definition. No claim goes beyond a schedule''s '
+  'limit. The run belongs to the worker until the lease ends: heartbeat, complete or fail before. '
+  'Commit before the work begins: what a claim holds, others wait for or pass over. LISTEN '
+  'lf_workflow_runs instead of polling. 22023: a worker id, limit or lease that makes no sense.';

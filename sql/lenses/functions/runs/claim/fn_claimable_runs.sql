@@ -2,11 +2,12 @@
 -- How many more runs of a schedule with a limit may start now, for the transaction that holds its
 -- row in lenses.schedule_due from here on; 0 where another one has it. All that is running counts:
 -- a lease that has run out and was not reaped is in somebody's hands, who may still extend it.
--- Looked at before the row is taken, too: a full schedule must not be kept from the tick. The status
--- is a variable so that the index by schedule serves, never that of all leases.
+-- Looked at before the row is taken, too: a full schedule must not be kept from the tick. The
+-- status is a variable so that the index by schedule serves, never that of all leases.
 create or replace function lenses.fn_claimable_runs(p_schedule_id uuid)
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -35,5 +36,5 @@ begin
     update lenses.schedule_due as d set due_at = d.due_at where d.schedule_id = p_schedule_id;
   end loop;
   return v_free;
-end
+end;
 $$;

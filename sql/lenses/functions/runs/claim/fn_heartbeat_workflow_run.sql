@@ -20,7 +20,11 @@ begin
   where r.id = p_run_id and r.status || '' = 'running' and r.worker_id = p_worker_id
     and r.lease_expires_at > now() and r.attempt = coalesce(p_attempt, r.attempt);
   return found;
-end
+end;
 $$;
 
-comment on function lenses.fn_heartbeat_workflow_run(uuid, text, interval, integer) is 'The lease of the run ends p_lease from now (a day at most; NULL: 5 minutes). False, and nothing changed, where p_worker_id has lost the lease or the run is over: stop working on it. p_attempt, the attempt that the claim gave, fences: given and another, the answer is false too; NULL is the one that p_worker_id holds now.';
+comment on function lenses.fn_heartbeat_workflow_run(uuid, text, interval, integer) is
+  'The lease of the run ends p_lease from now (a day at most; NULL: 5 minutes). False, and '
+  'nothing changed, where p_worker_id has lost the lease or the run is over: stop working on it. '
+  'p_attempt, the attempt that the claim gave, fences: given and another, the answer is false '
+  'too; NULL is the one that p_worker_id holds now.';

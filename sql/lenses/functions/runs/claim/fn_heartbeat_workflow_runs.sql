@@ -15,8 +15,10 @@ as $$
 begin
   perform lenses.fn_check_claimant(p_worker_id, p_lease);
   if cardinality(p_run_ids) > 1000 then
-    raise exception 'p_run_ids has % runs, more than 1000', cardinality(p_run_ids)
-      using errcode = '22023', hint = 'Call it for a part of them at a time.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_run_ids has %s runs, more than 1000', cardinality(p_run_ids)),
+      hint = 'Call it for a part of them at a time.';
   end if;
   return query
   with held as materialized (
@@ -32,7 +34,9 @@ begin
   set lease_expires_at = now() + coalesce(p_lease, interval '5 minutes')
   where r.id in (select h.id from held as h)
   returning r.id;
-end
+end;
 $$;
 
-comment on function lenses.fn_heartbeat_workflow_runs(text, uuid[], interval) is 'As lenses.fn_heartbeat_workflow_run, for at most 1,000 runs; gives the ids that p_worker_id still holds. Stop working on the others.';
+comment on function lenses.fn_heartbeat_workflow_runs(text, uuid[], interval) is
+  'As lenses.fn_heartbeat_workflow_run, for at most 1,000 runs; gives the ids that p_worker_id '
+  'still holds. Stop working on the others.';

@@ -1,7 +1,7 @@
--- Wakes the executors that listen, unless the server's queue of notifications is half full: where it
--- is full, NOTIFY fails the commit, which nobody can catch, and half is where PostgreSQL begins to
--- warn. They poll as well, so nothing waits for good. Beside lenses.fn_notify_events() the only place that
--- notifies.
+-- Wakes the executors that listen, unless the server's queue of notifications is half full: where
+-- it is full, NOTIFY fails the commit, which nobody can catch, and half is where PostgreSQL begins
+-- to warn. They poll as well, so nothing waits for good. Beside lenses.fn_notify_events() the only
+-- place that notifies.
 create or replace function lenses.fn_notify_executors()
 returns void
 language sql

@@ -12,6 +12,7 @@
 create or replace function lenses.fn_pick_runs(p_limit integer)
 returns uuid[]
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -148,5 +149,5 @@ begin
     left join lenses.workflow_schedules as s on s.id = r.schedule_id
     where s.max_in_flight is null or r.schedule_id = any (v_known)
     order by p.place);
-end
+end;
 $$;

@@ -5,6 +5,7 @@
 create or replace function lenses.fn_ready_runs(p_now timestamptz, p_limit integer)
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -35,5 +36,5 @@ begin
   where r.id = d.id;
   get diagnostics v_count = row_count;
   return v_count;
-end
+end;
 $$;

@@ -9,6 +9,7 @@ create or replace function lenses.fn_reassign_run(
 )
 returns boolean
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -59,5 +60,5 @@ begin
   end if;
   perform lenses.fn_notify_executors();
   return true;
-end
+end;
 $$;

@@ -22,11 +22,14 @@ begin
   if p_event_type is null or p_event_type !~ '^[a-z][a-z0-9_.]{0,199}$'
     or p_event_type ~ '^(run|team_run|approval)[._]'
   then
-    raise exception 'p_event_type is no event of an executor: %',
-      coalesce('"' || left(p_event_type, 60) || '"', 'NULL')
-      using errcode = '22023',
-        hint = 'Use lower-case words joined by dots, such as node.failed; run.*, team_run.* and '
-          'approval* are written by the database.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'p_event_type is no event of an executor: %s',
+        coalesce('"' || left(p_event_type, 60) || '"', 'NULL')
+      ),
+      hint = 'Use lower-case words joined by dots, such as node.failed; run.*, team_run.* and '
+        'approval* are written by the database.';
   end if;
   perform lenses.fn_check_json(p_payload, 'p_payload', 65536, 32, 10000);
 
@@ -45,7 +48,13 @@ begin
   from agents.team_runs as t
   where t.workflow_run_id = p_run_id;
   return true;
-end
+end;
 $$;
 
-comment on function lenses.fn_append_run_event(uuid, text, text, jsonb, integer) is 'Appends an event of the executor (node.failed with {"cause": …}, for example) to a run that it holds: p_event_type in lower-case words joined by dots, p_payload at most 64 KB. False, and nothing written, where the lease is lost or the run is over. p_attempt, the attempt that the claim gave, fences: given and another, the answer is false too; NULL is the one that p_worker_id holds now. 22023: an event name that is reserved or malformed, or a payload that is too large.';
+comment on function lenses.fn_append_run_event(uuid, text, text, jsonb, integer) is
+  'Appends an event of the executor (node.failed with {"cause": …}, for example) to a run that it '
+  'holds: p_event_type in lower-case words joined by dots, p_payload at most 64 KB. False, and '
+  'nothing written, where the lease is lost or the run is over. p_attempt, the attempt that the '
+  'claim gave, fences: given and another, the answer is false too; NULL is the one that '
+  'p_worker_id holds now. 22023: an event name that is reserved or malformed, or a payload that '
+  'is too large.';

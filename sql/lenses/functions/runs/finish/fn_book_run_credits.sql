@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For executors (service_role): what an attempt had spent whose end could not be told, since the run
--- was cancelled or its lease was gone by then. The run's events say whose the attempt was, and that it
--- has been booked: once, however often it is told.
+-- For executors (service_role): what an attempt had spent whose end could not be told, since the
+-- run was cancelled or its lease was gone by then. The run's events say whose the attempt was, and
+-- that it has been booked: once, however often it is told.
 create or replace function lenses.fn_book_run_credits(
   p_run_id uuid,
   p_worker_id text,
@@ -19,9 +19,13 @@ declare
   v_about constant jsonb := jsonb_build_object('attempt', p_attempt, 'worker_id', p_worker_id);
 begin
   if (p_spent_credits > 0 and round(p_spent_credits, 4) < 100000000000000) is not true then
-    raise exception 'p_spent_credits must be more than 0, and finite, not %',
-      coalesce(p_spent_credits::text, 'NULL')
-      using errcode = '22023', hint = 'Give what the attempt has spent.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'p_spent_credits must be more than 0, and finite, not %s',
+        coalesce(p_spent_credits::text, 'NULL')
+      ),
+      hint = 'Give what the attempt has spent.';
   end if;
   select r.* into v_run from lenses.workflow_runs as r where r.id = p_run_id for no key update;
   if not exists (
@@ -45,7 +49,12 @@ begin
     v_run.lenser_id, p_run_id, v_run.last_event_seq + 1, 'run.booked',
     v_about || jsonb_build_object('spent_credits', p_spent_credits));
   return true;
-end
+end;
 $$;
 
-comment on function lenses.fn_book_run_credits(uuid, text, integer, numeric) is 'Adds p_spent_credits to what a run has spent, for the attempt p_attempt that p_worker_id had claimed and whose end nobody took: the run was cancelled, or its lease was gone when fn_complete_workflow_run or fn_fail_workflow_run was called and gave false. Leaves an event run.booked, and books an attempt once: true where it is booked, now or before; false, and nothing changed, where p_worker_id never had that attempt. 22023: not more than 0.';
+comment on function lenses.fn_book_run_credits(uuid, text, integer, numeric) is
+  'Adds p_spent_credits to what a run has spent, for the attempt p_attempt that p_worker_id had '
+  'claimed and whose end nobody took: the run was cancelled, or its lease was gone when '
+  'fn_complete_workflow_run or fn_fail_workflow_run was called and gave false. Leaves an event '
+  'run.booked, and books an attempt once: true where it is booked, now or before; false, and '
+  'nothing changed, where p_worker_id never had that attempt. 22023: not more than 0.';

@@ -11,4 +11,6 @@ as $$
 select lenses.fn_end_run(p_run_id, 'cancelled', 'cancelled', null, now())
 $$;
 
-comment on function lenses.fn_cancel_workflow_run(uuid) is 'Cancels a run that is in flight; a waiting one has its team run rejected. False, and nothing changed, where it is over or unknown.';
+comment on function lenses.fn_cancel_workflow_run(uuid) is
+  'Cancels a run that is in flight; a waiting one has its team run rejected. False, and nothing '
+  'changed, where it is over or unknown.';

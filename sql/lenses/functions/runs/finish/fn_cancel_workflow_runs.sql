@@ -22,7 +22,9 @@ begin
       return next v_id;
     end if;
   end loop;
-end
+end;
 $$;
 
-comment on function lenses.fn_cancel_workflow_runs(uuid[]) is 'Cancels at most 1000 runs, as fn_cancel_workflow_run does one; gives back the ids that were cancelled, without those that are over or unknown.';
+comment on function lenses.fn_cancel_workflow_runs(uuid[]) is
+  'Cancels at most 1000 runs, as fn_cancel_workflow_run does one; gives back the ids that were '
+  'cancelled, without those that are over or unknown.';

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- For lenses.fn_complete_workflow_runs: all of these results, in one statement a table, as
--- lenses.fn_complete_workflow_run writes each. Raises where any result is refused, or a run is named
--- twice: the caller then takes them one at a time. Schedules are locked first, by id, then runs, by
+-- lenses.fn_complete_workflow_run writes each. Raises where any result is refused, or a run is
+-- named twice: the caller then takes them one at a time. Schedules are locked first, by id, then
+-- runs, by
 -- schedule and id, as all who end runs do. Of a schedule with several the last result stands.
 create or replace function lenses.fn_complete_together(p_worker_id text, p_results jsonb)
 returns setof uuid
@@ -35,7 +36,9 @@ begin
       or bool_or(u.spent < 0 or round(u.spent, 4) >= 100000000000000)
     from unnest(v_run_ids, v_spent) as u (run_id, spent)
   ) then
-    raise exception 'these results must be taken one at a time' using errcode = '22023';
+    raise exception using
+      errcode = '22023',
+      message = 'these results must be taken one at a time';
   end if;
   perform lenses.fn_check_json(u.result, 'p_result', 1048576, 64, 50000)
   from unnest(v_results) as u (result)
@@ -94,5 +97,5 @@ begin
 
   perform lenses.fn_wake_schedule(w.id, now()) from unnest(v_waiting_ids) as w (id);
   return query select d.id from unnest(v_done_ids) as d (id);
-end
+end;
 $$;

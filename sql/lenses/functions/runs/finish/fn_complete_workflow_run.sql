@@ -31,8 +31,10 @@ begin
     perform lenses.fn_check_json(p_result, 'p_result', 1048576, 64, 50000);
   end if;
   if p_spent_credits < 0 or round(p_spent_credits, 4) >= 100000000000000 then
-    raise exception 'p_spent_credits must be 0 or more, and finite, not %', p_spent_credits
-      using errcode = '22023', hint = 'Give what this attempt has spent.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_spent_credits must be 0 or more, and finite, not %s', p_spent_credits),
+      hint = 'Give what this attempt has spent.';
   end if;
 
   perform from lenses.workflow_schedules as s
@@ -69,7 +71,12 @@ begin
     perform lenses.fn_wake_schedule(v_waiting_id, now());
   end if;
   return true;
-end
+end;
 $$;
 
-comment on function lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer) is 'Completes a run that p_worker_id holds: p_result (at most 1 MB) becomes metadata.result and the schedule''s last_result, p_spent_credits is added to what the run has spent. False, and nothing changed, where the lease is lost or the run is over. p_attempt, the attempt that the claim gave, fences: given and another, the answer is false too; NULL is the one that p_worker_id holds now.';
+comment on function lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer) is
+  'Completes a run that p_worker_id holds: p_result (at most 1 MB) becomes metadata.result and '
+  'the schedule''s last_result, p_spent_credits is added to what the run has spent. False, and '
+  'nothing changed, where the lease is lost or the run is over. p_attempt, the attempt that the '
+  'claim gave, fences: given and another, the answer is false too; NULL is the one that '
+  'p_worker_id holds now.';

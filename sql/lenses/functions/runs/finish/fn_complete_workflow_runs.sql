@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For executors (service_role): many runs are done: all in one statement a table; where one of them is
--- refused, a loop a run, each in a block of its own, so that it stops no other. Schedules in order, so
--- that no two callers wait for each other.
+-- For executors (service_role): many runs are done: all in one statement a table; where one of them
+-- is refused, a loop a run, each in a block of its own, so that it stops no other. Schedules in
+-- order, so that no two callers wait for each other.
 create or replace function lenses.fn_complete_workflow_runs(p_worker_id text, p_results jsonb)
 returns setof uuid
 language plpgsql
@@ -14,10 +14,13 @@ declare
 begin
   if p_results is null or jsonb_typeof(p_results) <> 'array' or jsonb_array_length(p_results) > 1000
   then
-    raise exception 'p_results must be an array of at most 1000 results, not %',
-      coalesce('"' || left(p_results::text, 60) || '"', 'NULL')
-      using errcode = '22023',
-        hint = 'Give [{"run_id": …, "attempt": …, "result": …, "spent_credits": …}, …].';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'p_results must be an array of at most 1000 results, not %s',
+        coalesce('"' || left(p_results::text, 60) || '"', 'NULL')
+      ),
+      hint = 'Give [{"run_id": …, "attempt": …, "result": …, "spent_credits": …}, …].';
   end if;
   begin
     return query select c.id from lenses.fn_complete_together(p_worker_id, p_results) as c (id);
@@ -50,7 +53,12 @@ begin
         left(v_result ->> 'run_id', 60), sqlstate, sqlerrm;
     end;
   end loop;
-end
+end;
 $$;
 
-comment on function lenses.fn_complete_workflow_runs(text, jsonb) is 'Completes many runs that p_worker_id holds: p_results is an array of at most 1,000 {"run_id","attempt","result","spent_credits"}, each as lenses.fn_complete_workflow_run takes them (attempt and spent_credits may be left out). Gives the ids that were completed. One whose lease is lost, or whose result is refused (a warning says why), is missing there and stops no other. 22023: p_results is no such array.';
+comment on function lenses.fn_complete_workflow_runs(text, jsonb) is
+  'Completes many runs that p_worker_id holds: p_results is an array of at most 1,000 '
+  '{"run_id","attempt","result","spent_credits"}, each as lenses.fn_complete_workflow_run takes '
+  'them (attempt and spent_credits may be left out). Gives the ids that were completed. One whose '
+  'lease is lost, or whose result is refused (a warning says why), is missing there and stops no '
+  'other. 22023: p_results is no such array.';

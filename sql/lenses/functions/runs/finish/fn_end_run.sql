@@ -11,6 +11,7 @@ create or replace function lenses.fn_end_run(
 )
 returns boolean
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,5 +24,5 @@ begin
       || jsonb_build_object('result', lenses.fn_run_result(p_status, p_cause, p_error))
   where r.id = v_run.id and r.status in ('pending_approval', 'pending', 'running');
   return found;
-end
+end;
 $$;

@@ -12,6 +12,7 @@ create or replace function lenses.fn_fail_attempt(
 )
 returns text
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -59,5 +60,5 @@ begin
     ), p_now);
   end if;
   return p_final;
-end
+end;
 $$;

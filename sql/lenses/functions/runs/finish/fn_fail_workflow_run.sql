@@ -18,14 +18,19 @@ declare
   v_run lenses.workflow_runs;
 begin
   if p_cause is null or p_cause !~ '[^[:space:]]' or char_length(p_cause) > 200 then
-    raise exception 'p_cause must be 1 to 200 characters, not %',
-      coalesce('"' || left(p_cause, 60) || '"', 'NULL')
-      using errcode = '22023',
-        hint = 'timeout, provider_error, rate_limit, contract_violated, or a cause of your own.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'p_cause must be 1 to 200 characters, not %s',
+        coalesce('"' || left(p_cause, 60) || '"', 'NULL')
+      ),
+      hint = 'timeout, provider_error, rate_limit, contract_violated, or a cause of your own.';
   end if;
   if p_spent_credits < 0 or round(p_spent_credits, 4) >= 100000000000000 then
-    raise exception 'p_spent_credits must be 0 or more, and finite, not %', p_spent_credits
-      using errcode = '22023', hint = 'Give what this attempt has spent.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_spent_credits must be 0 or more, and finite, not %s', p_spent_credits),
+      hint = 'Give what this attempt has spent.';
   end if;
   v_run := lenses.fn_lock_run(p_run_id);
   if v_run.status is distinct from 'running' or v_run.worker_id is distinct from p_worker_id
@@ -40,7 +45,15 @@ begin
   end if;
   perform lenses.fn_fail_attempt(v_run, p_cause, p_error, 'failed', now());
   return true;
-end
+end;
 $$;
 
-comment on function lenses.fn_fail_workflow_run(uuid, text, text, text, numeric, integer) is 'The attempt of a run that p_worker_id holds has failed with p_cause (timeout, provider_error, rate_limit, contract_violated or another) and p_error (10,000 characters are kept); p_spent_credits is added to what the run has spent, whatever becomes of it. retry_policy makes it pending again after a while (never after budget_exceeded); else it is failed, with {"status","cause","error"} as result, and failure_policy follows: halt pauses the schedule, fallback gives the run to the other assignee once. False, and nothing changed, where the lease is lost or the run is over. p_attempt, the attempt that the claim gave, fences: given and another, the answer is false too; NULL is the one that p_worker_id holds now.';
+comment on function lenses.fn_fail_workflow_run(uuid, text, text, text, numeric, integer) is
+  'The attempt of a run that p_worker_id holds has failed with p_cause (timeout, provider_error, '
+  'rate_limit, contract_violated or another) and p_error (10,000 characters are kept); '
+  'p_spent_credits is added to what the run has spent, whatever becomes of it. retry_policy makes '
+  'it pending again after a while (never after budget_exceeded); else it is failed, with '
+  '{"status","cause","error"} as result, and failure_policy follows: halt pauses the schedule, '
+  'fallback gives the run to the other assignee once. False, and nothing changed, where the lease '
+  'is lost or the run is over. p_attempt, the attempt that the claim gave, fences: given and '
+  'another, the answer is false too; NULL is the one that p_worker_id holds now.';

@@ -9,6 +9,7 @@ create or replace function lenses.fn_halt_schedule(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -32,5 +33,5 @@ begin
         where s.id = p_schedule_id)), p_now);
     end if;
   end if;
-end
+end;
 $$;

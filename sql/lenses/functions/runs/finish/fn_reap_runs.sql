@@ -2,11 +2,12 @@
 -- By p_now: a running run whose lease has run out has failed with cause timeout; a waiting one
 -- whose approval has run out is timed_out. p_limit of each at most, each lenser's first ones first;
 -- returns how many, and goes on with the next call. What somebody holds is left for then: it waits
--- for nobody, so the tick may hold other locks. A loop a run: each has its own policies, and one that
--- cannot be reaped must not keep the others.
+-- for nobody, so the tick may hold other locks. A loop a run: each has its own policies, and one
+-- that cannot be reaped must not keep the others.
 create or replace function lenses.fn_reap_runs(p_now timestamptz, p_limit integer default 1000)
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -128,5 +129,5 @@ begin
     end;
   end loop;
   return v_reaped;
-end
+end;
 $$;

@@ -10,4 +10,6 @@ as $$
 select lenses.fn_reap_runs(now())
 $$;
 
-comment on function lenses.fn_reap_workflow_runs() is 'Expired leases become failures of cause timeout (retried by policy, else timed_out), expired approvals timed_out. Returns how many; at most a thousand of each a call.';
+comment on function lenses.fn_reap_workflow_runs() is
+  'Expired leases become failures of cause timeout (retried by policy, else timed_out), expired '
+  'approvals timed_out. Returns how many; at most a thousand of each a call.';

@@ -8,6 +8,7 @@ create or replace function lenses.fn_record_schedule_result(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -22,5 +23,5 @@ begin
   if v_is_waiting then
     perform lenses.fn_wake_schedule(p_schedule_id, p_at);
   end if;
-end
+end;
 $$;

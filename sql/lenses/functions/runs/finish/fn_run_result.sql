@@ -8,5 +8,5 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return jsonb_build_object('status', p_status, 'cause', p_cause, 'error', left(p_error, 10000));
-end
+end;
 $$;

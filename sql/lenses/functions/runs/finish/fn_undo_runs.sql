@@ -4,6 +4,7 @@
 create or replace function lenses.fn_undo_runs(p_schedule_ids uuid[], p_now timestamptz)
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -25,5 +26,5 @@ begin
     approval_expires_at = r.approval_expires_at - o.ahead
   from open as o
   where r.id = o.id;
-end
+end;
 $$;

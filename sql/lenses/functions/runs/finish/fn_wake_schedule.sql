@@ -4,6 +4,7 @@
 create or replace function lenses.fn_wake_schedule(p_schedule_id uuid, p_at timestamptz)
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -14,5 +15,5 @@ begin
   if found then
     update lenses.schedule_due as d set due_at = p_at where d.schedule_id = p_schedule_id;
   end if;
-end
+end;
 $$;

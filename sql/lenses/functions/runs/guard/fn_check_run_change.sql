@@ -7,6 +7,7 @@ create or replace function lenses.fn_check_run_change(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -42,23 +43,31 @@ begin
     ) then 'team_id'
   end;
   if v_column is not null then
-    raise exception 'run "%" keeps its %', p_old.id, v_column
-      using errcode = '22023',
-        hint = 'A run carries what it was dispatched with; start a new one instead.';
+    raise exception using
+      errcode = '22023',
+      message = format('run "%s" keeps its %s', p_old.id, v_column),
+      hint = 'A run carries what it was dispatched with; start a new one instead.';
   end if;
 
   if (p_new.context_inputs, p_new.workflow_version, p_new.global_model_id)
     is distinct from (p_old.context_inputs, p_old.workflow_version, p_old.global_model_id) then
     if p_old.status not in ('pending_approval', 'pending') then
-      raise exception 'run "%" is %: its inputs, version and model stay', p_old.id, p_old.status
-        using errcode = '22023', hint = 'They may change before the run starts.';
+      raise exception using
+        errcode = '22023',
+        message = format(
+          'run "%s" is %s: its inputs, version and model stay', p_old.id, p_old.status
+        ),
+        hint = 'They may change before the run starts.';
     end if;
     if not exists (
       select from lenses.workflow_versions as v
       where v.workflow_id = p_new.workflow_id and v.version = p_new.workflow_version
     ) then
-      raise exception 'workflow "%" has no version %', p_new.workflow_id, p_new.workflow_version
-        using errcode = '23503';
+      raise exception using
+        errcode = '23503',
+        message = format(
+          'workflow "%s" has no version %s', p_new.workflow_id, p_new.workflow_version
+        );
     end if;
     perform lenses.fn_check_json(p_new.context_inputs, 'context_inputs', 1048576, 64, 50000);
   end if;
@@ -72,8 +81,10 @@ begin
     is distinct from (p_old.attempt, p_old.worker_id, p_old.lease_expires_at, p_old.started_at,
       p_old.completed_at, p_old.available_at, p_old.priority)
   then
-    raise exception 'run "%" is over: it is %', p_old.id, p_old.status
-      using errcode = '22023', hint = 'Only its metadata and spent_credits may be corrected.';
+    raise exception using
+      errcode = '22023',
+      message = format('run "%s" is over: it is %s', p_old.id, p_old.status),
+      hint = 'Only its metadata and spent_credits may be corrected.';
   end if;
-end
+end;
 $$;

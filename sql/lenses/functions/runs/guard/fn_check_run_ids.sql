@@ -7,11 +7,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_run_ids is null or array_position(p_run_ids, null) is not null then
-    raise exception 'p_run_ids holds NULL, or is NULL itself'
-      using errcode = '22023', hint = 'Give an array of ids of runs; an empty one does nothing.';
+    raise exception using
+      errcode = '22023',
+      message = 'p_run_ids holds NULL, or is NULL itself',
+      hint = 'Give an array of ids of runs; an empty one does nothing.';
   elsif cardinality(p_run_ids) > 1000 then
-    raise exception 'p_run_ids has % ids; 1000 at once is the most', cardinality(p_run_ids)
-      using errcode = '22023', hint = 'Call again with the rest.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_run_ids has %s ids; 1000 at once is the most', cardinality(p_run_ids)),
+      hint = 'Call again with the rest.';
   end if;
-end
+end;
 $$;

@@ -1,6 +1,6 @@
--- Raises 22023 where a run that is written by hand takes a value that no run can live with; what did
--- not change is not judged. p_old is NULL for an INSERT. Here and not in a CHECK, which each claim
--- and completion would pay for.
+-- Raises 22023 where a run that is written by hand takes a value that no run can live with; what
+-- did not change is not judged. p_old is NULL for an INSERT. Here and not in a CHECK, which each
+-- claim and completion would pay for.
 create or replace function lenses.fn_check_run_values(
   p_new lenses.workflow_runs,
   p_old lenses.workflow_runs
@@ -14,9 +14,12 @@ declare
   v_column text;
   v_value timestamptz;
 begin
-  if jsonb_typeof(p_new.metadata) <> 'object' and p_new.metadata is distinct from p_old.metadata then
-    raise exception 'metadata must be an object, not %', left(p_new.metadata::text, 60)
-      using errcode = '22023', hint = 'metadata.result is the run''s result; {} is none.';
+  if jsonb_typeof(p_new.metadata) <> 'object'
+    and p_new.metadata is distinct from p_old.metadata then
+    raise exception using
+      errcode = '22023',
+      message = format('metadata must be an object, not %s', left(p_new.metadata::text, 60)),
+      hint = 'metadata.result is the run''s result; {} is none.';
   end if;
   select v.name, v.value into v_column, v_value
   from (
@@ -34,13 +37,16 @@ begin
     and v.value is distinct from v.old_value
   limit 1;
   if found then
-    raise exception '% must be an instant of the years 1970 to 9999, not "%"', v_column, v_value
-      using errcode = '22023',
-        hint = case v_column
-          when 'lease_expires_at' then 'Take a short lease and extend it by heartbeats.'
-          when 'created_at' then 'Leave it out and it is now.'
-          else 'Give a time, or NULL for none.'
-        end;
+    raise exception using
+      errcode = '22023',
+      message = format(
+        '%s must be an instant of the years 1970 to 9999, not "%s"', v_column, v_value
+      ),
+      hint = case v_column
+        when 'lease_expires_at' then 'Take a short lease and extend it by heartbeats.'
+        when 'created_at' then 'Leave it out and it is now.'
+        else 'Give a time, or NULL for none.'
+      end;
   end if;
-end
+end;
 $$;

@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
 -- What a transition of a run leaves, called by the guard that has let it pass: exactly one event
 -- with the run's next number; exactly one of its team run, where there is one (what an approval or
--- another assignee makes of it says so itself); and, where the run is over, its schedule's last result.
--- What the engine does happens at the time that it wrote into the row (the tick's own clock), everything
--- else now.
+-- another assignee makes of it says so itself); and, where the run is over, its schedule's last
+-- result. What the engine does happens at the time that it wrote into the row (the tick's own
+-- clock), everything else now.
 create or replace function lenses.fn_follow_run(
   p_old lenses.workflow_runs,
   p_new lenses.workflow_runs,
@@ -11,6 +11,7 @@ create or replace function lenses.fn_follow_run(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -68,5 +69,5 @@ begin
   if v_is_over and p_new.schedule_id is not null then
     perform lenses.fn_record_schedule_result(p_new.schedule_id, p_new.metadata -> 'result', v_at);
   end if;
-end
+end;
 $$;

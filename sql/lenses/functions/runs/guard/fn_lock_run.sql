@@ -4,6 +4,7 @@
 create or replace function lenses.fn_lock_run(p_run_id uuid)
 returns lenses.workflow_runs
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -16,5 +17,5 @@ begin
   for no key update;
   select r.* into v_run from lenses.workflow_runs as r where r.id = p_run_id for no key update;
   return v_run;
-end
+end;
 $$;

@@ -6,7 +6,9 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  raise exception 'there is no such run of yours'
-    using errcode = '42501', hint = 'public.fn_get_runs() lists yours.';
-end
+  raise exception using
+    errcode = '42501',
+    message = 'there is no such run of yours',
+    hint = 'public.fn_get_runs() lists yours.';
+end;
 $$;

@@ -17,7 +17,8 @@ begin
     perform lenses.fn_refuse_run();
   end if;
   return v_row;
-end
+end;
 $$;
 
-comment on function lenses.fn_require_run(uuid) is 'The caller''s run of that id; 42501 for any other id.';
+comment on function lenses.fn_require_run(uuid) is
+  'The caller''s run of that id; 42501 for any other id.';

@@ -115,5 +115,5 @@ begin
     limit p_limit);
   get diagnostics v_count = row_count;
   return v_total + v_count + lenses.fn_purge_run_counts(p_limit);
-end
+end;
 $$;

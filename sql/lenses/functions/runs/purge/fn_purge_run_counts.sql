@@ -1,10 +1,11 @@
 -- owner: lf_sql_engine
--- Drops counts that no condition can ask for any more, of workflows that nobody adds to; returns how
--- many; 0: none is left. A hundred times p_limit at most, since it reads the table for them, which no
--- index by time slows each tick for. By the server's clock, as the counts are kept.
+-- Drops counts that no condition can ask for any more, of workflows that nobody adds to; returns
+-- how many; 0: none is left. A hundred times p_limit at most, since it reads the table for them,
+-- which no index by time slows each tick for. By the server's clock, as the counts are kept.
 create or replace function lenses.fn_purge_run_counts(p_limit integer)
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -28,5 +29,5 @@ begin
     and c.instant = o.instant and c.id = o.id;
   get diagnostics v_count = row_count;
   return v_count;
-end
+end;
 $$;

@@ -12,7 +12,10 @@ begin
     commit;
     exit when v_deleted operator(pg_catalog.=) 0;
   end loop;
-end
+end;
 $$;
 
-comment on procedure lenses.sp_purge_history() is 'Deletes runs that are over, events, logs, ticks and the like that are older than dispatch_settings.retention and ticks_retention, in small committed batches. Called outside a transaction, by the installing role.';
+comment on procedure lenses.sp_purge_history() is
+  'Deletes runs that are over, events, logs, ticks and the like that are older than '
+  'dispatch_settings.retention and ticks_retention, in small committed batches. Called outside a '
+  'transaction, by the installing role.';

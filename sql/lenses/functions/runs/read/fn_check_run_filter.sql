@@ -38,5 +38,5 @@ begin
     ), '{}');
   end loop;
   return v_filter;
-end
+end;
 $$;

@@ -1,5 +1,6 @@
--- The attempts of a run of the caller's, oldest first, from its events: each begins with run.started
--- and ends with the transition that follows; one that is under way has no end. The newest 100.
+-- The attempts of a run of the caller's, oldest first, from its events: each begins with
+-- run.started and ends with the transition that follows; one that is under way has no end. The
+-- newest 100.
 create or replace function lenses.fn_run_attempts(p_run_id uuid)
 returns jsonb
 language sql

@@ -30,9 +30,10 @@ begin
     select lenses.fn_next_slots(
       v_schedule.id, p_since - interval '1 microsecond', p_until, 10001));
   if cardinality(v_slots) > 10000 then
-    raise exception 'there are more than 10000 slots between % and %', p_since, p_until
-      using errcode = '22023',
-        hint = format('The 10000th is at %s: go on from there afterwards.', v_slots[10000]);
+    raise exception using
+      errcode = '22023',
+      message = format('there are more than 10000 slots between %s and %s', p_since, p_until),
+      hint = format('The 10000th is at %s: go on from there afterwards.', v_slots[10000]);
   end if;
 
   v_decisions := array(
@@ -84,5 +85,5 @@ begin
     else jsonb_build_object(
       'dispatched', v_dispatched, 'skipped', cardinality(v_decisions) - v_dispatched)
   end;
-end
+end;
 $$;

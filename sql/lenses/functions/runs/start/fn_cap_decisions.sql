@@ -26,5 +26,5 @@ begin
     p_decisions[v_at].status := 'budget_exceeded';
   end loop;
   return p_decisions;
-end
+end;
 $$;

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Raises 22023 where p_run, which the caller has locked, cannot start once more: it is not over or has
--- done its work, or a guard that refuses run-now refuses it too. The budgets are those of its assignee
--- today; a battle that today's count holds already is no further one.
+-- Raises 22023 where p_run, which the caller has locked, cannot start once more: it is not over or
+-- has done its work, or a guard that refuses run-now refuses it too. The budgets are those of its
+-- assignee today; a battle that today's count holds already is no further one.
 create or replace function lenses.fn_check_retry(
   p_run lenses.workflow_runs,
   p_is_overspent boolean,
@@ -21,9 +21,13 @@ declare
   v_reason text;
 begin
   if p_run.status not in ('failed', 'timed_out', 'cancelled') then
-    raise exception 'run "%" is %: only one that failed, timed out or was cancelled starts once more',
-      p_run.id, p_run.status
-      using errcode = '22023', hint = case p_run.status
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'run "%s" is %s: only one that failed, timed out or was cancelled starts once more',
+        p_run.id, p_run.status
+      ),
+      hint = case p_run.status
         when 'completed' then 'public.fn_run_workflow_schedule_now() makes a new run.'
         when 'pending_approval' then 'Decide it with public.fn_decide_workflow_run().'
         else 'Wait for its end, or cancel it first.' end;
@@ -48,21 +52,22 @@ begin
     when v_cycle is not null then 'cycle_detected'
   end;
   if v_reason is not null then
-    raise exception 'run "%" cannot start once more: %', p_run.id, v_reason
-      using errcode = '22023',
-        detail = case v_reason
-          when 'workflow_not_active' then format(
-            'Workflow "%s" is %s.', p_run.workflow_id, coalesce(v_workflow.status, 'gone'))
-          when 'assignee_missing' then format('The schedule''s %s is gone.', v_assignee)
-          when 'budget_exceeded' then format(
-            'The run has spent %s credits; the limit of its agent is %s a run and a day.',
-            p_run.spent_credits, coalesce(p_spending_limit::text, 'none'))
-          else array_to_string(v_cycle, ' -> ') end,
-        hint = case v_reason
-          when 'workflow_not_active' then 'Set the workflow to active first.'
-          when 'assignee_missing' then 'Assign the schedule to an agent or team that is there.'
-          when 'budget_exceeded' then 'Raise the agent''s limit, or wait for the next day (UTC).'
-          else 'The run keeps its version; start a new one with a version that has no cycle.' end;
+    raise exception using
+      errcode = '22023',
+      message = format('run "%s" cannot start once more: %s', p_run.id, v_reason),
+      detail = case v_reason
+        when 'workflow_not_active' then format(
+          'Workflow "%s" is %s.', p_run.workflow_id, coalesce(v_workflow.status, 'gone'))
+        when 'assignee_missing' then format('The schedule''s %s is gone.', v_assignee)
+        when 'budget_exceeded' then format(
+          'The run has spent %s credits; the limit of its agent is %s a run and a day.',
+          p_run.spent_credits, coalesce(p_spending_limit::text, 'none'))
+        else array_to_string(v_cycle, ' -> ') end,
+      hint = case v_reason
+        when 'workflow_not_active' then 'Set the workflow to active first.'
+        when 'assignee_missing' then 'Assign the schedule to an agent or team that is there.'
+        when 'budget_exceeded' then 'Raise the agent''s limit, or wait for the next day (UTC).'
+        else 'The run keeps its version; start a new one with a version that has no cycle.' end;
   end if;
-end
+end;
 $$;

@@ -11,5 +11,5 @@ as $$
 begin
   perform from lenses.workflow_schedules as s where s.id = p_schedule_id for no key update;
   perform lenses.fn_lock_battle_quota(array[p_schedule_id], true);
-end
+end;
 $$;

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- What a retry of p_run is held against, locked before the run itself: the schedule's row and, where
--- battles are counted, the limits that count them, in the order of lenses.fn_lock_battles.
+-- What a retry of p_run is held against, locked before the run itself: the schedule's row and,
+-- where battles are counted, the limits that count them, in the order of lenses.fn_lock_battles.
 create or replace function lenses.fn_lock_retry(p_run lenses.workflow_runs)
 returns void
 language plpgsql
@@ -22,5 +22,5 @@ begin
       select m.ai_lenser_id from agents.team_members as m where m.team_id = p_run.team_id)
   order by p.ai_lenser_id
   for no key update;
-end
+end;
 $$;

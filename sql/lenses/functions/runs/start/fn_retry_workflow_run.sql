@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- For service_role, and by public.fn_retry_workflow_run for the owner. Locks as the dispatcher does:
--- schedule, the agent's limit, run. The one way back from an end: it numbers its event itself, which the
--- table's guard sees and lets pass. The attempts go on counting, so that what an executor of an earlier
--- one still sends is refused; retry_policy counts anew, from metadata.attempts_before. The cap of what
--- the run may spend is that of today.
+-- For service_role, and by public.fn_retry_workflow_run for the owner. Locks as the dispatcher
+-- does: schedule, the agent's limit, run. The one way back from an end: it numbers its event
+-- itself, which the table's guard sees and lets pass. The attempts go on counting, so that what an
+-- executor of an earlier one still sends is refused; retry_policy counts anew, from
+-- metadata.attempts_before. The cap of what the run may spend is that of today.
 create or replace function lenses.fn_retry_workflow_run(p_run_id uuid)
 returns lenses.workflow_runs
 language plpgsql
@@ -68,7 +68,13 @@ begin
     perform lenses.fn_notify_executors();
   end if;
   return v_new;
-end
+end;
 $$;
 
-comment on function lenses.fn_retry_workflow_run(uuid) is 'Starts a run that failed, timed out or was cancelled once more, under its own id and with its own inputs and version, and returns it: pending, or pending_approval where approval is demanded, whoever approved before. attempt goes on counting; retry_policy counts anew. 22023: the run is in flight or completed, its workflow is not active (workflow_not_active) or has a cycle (cycle_detected), its assignee is gone (assignee_missing) or over budget (budget_exceeded); 53400: max_pending_runs_per_lenser; 42501: unknown.';
+comment on function lenses.fn_retry_workflow_run(uuid) is
+  'Starts a run that failed, timed out or was cancelled once more, under its own id and with its '
+  'own inputs and version, and returns it: pending, or pending_approval where approval is '
+  'demanded, whoever approved before. attempt goes on counting; retry_policy counts anew. 22023: '
+  'the run is in flight or completed, its workflow is not active (workflow_not_active) or has a '
+  'cycle (cycle_detected), its assignee is gone (assignee_missing) or over budget '
+  '(budget_exceeded); 53400: max_pending_runs_per_lenser; 42501: unknown.';

@@ -24,15 +24,16 @@ begin
     perform lenses.fn_require_schedule(p_schedule_id);
   end if;
   if v_decision.decision is distinct from 'dispatch' then
-    raise exception 'the run is refused: %', v_decision.reason
-      using errcode = '22023',
-        detail = coalesce(v_decision.detail, 'The same guard would skip a slot.'),
-        hint = case v_decision.reason
-          when 'workflow_not_active' then 'Set the workflow to active first.'
-          when 'assignee_missing' then 'Assign the schedule to an agent or team that is there.'
-          when 'budget_exceeded' then 'Raise the agent''s limit, or wait for the next day (UTC).'
-          when 'cycle_detected' then 'Remove an edge of the cycle.'
-          else 'Mend what the reason names.' end;
+    raise exception using
+      errcode = '22023',
+      message = format('the run is refused: %s', v_decision.reason),
+      detail = coalesce(v_decision.detail, 'The same guard would skip a slot.'),
+      hint = case v_decision.reason
+        when 'workflow_not_active' then 'Set the workflow to active first.'
+        when 'assignee_missing' then 'Assign the schedule to an agent or team that is there.'
+        when 'budget_exceeded' then 'Raise the agent''s limit, or wait for the next day (UTC).'
+        when 'cycle_detected' then 'Remove an edge of the cycle.'
+        else 'Mend what the reason names.' end;
   end if;
   if p_inputs is not null then
     v_decision.inputs := p_inputs;
@@ -52,5 +53,5 @@ begin
   values (v_schedule.lenser_id, v_schedule.id, 'run_schedule_now', jsonb_strip_nulls(
     jsonb_build_object('run_id', v_run.id, 'rotation_index_used', v_decision.rotation_index)));
   return v_run;
-end
+end;
 $$;

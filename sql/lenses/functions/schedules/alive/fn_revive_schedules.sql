@@ -1,11 +1,13 @@
 -- owner: lf_sql_engine
--- Schedules that have no next slot since the server had lost their zone, and whose zone is back: their
--- next slot is the first after p_now. At most p_limit a call; what somebody holds is left for the
--- next. Where nobody waits it is one look into a small index. A loop a row: one that fails costs
--- only itself, and waits no longer; health lists it.
-create or replace function lenses.fn_revive_schedules(p_now timestamptz, p_limit integer default 1000)
+-- Schedules that have no next slot since the server had lost their zone, and whose zone is back:
+-- their next slot is the first after p_now. At most p_limit a call; what somebody holds is left for
+-- the next. Where nobody waits it is one look into a small index. A loop a row: one that fails
+-- costs only itself, and waits no longer; health lists it.
+create or replace function lenses.fn_revive_schedules(
+  p_now timestamptz, p_limit integer default 1000)
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -50,8 +52,9 @@ begin
       and d.awaits_zone is not null;
   end loop;
   return v_revived;
-end
+end;
 $$;
 
 comment on function lenses.fn_revive_schedules(timestamptz, integer) is
-  'Computes the next slot of schedules whose lost zone is back; returns how many. The tick calls it.';
+  'Computes the next slot of schedules whose lost zone is back; returns how many. The tick calls '
+  'it.';

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Puts schedules, whose rows the caller has locked, back to where lenses.fn_undo_place says, their due
--- rows and open runs with them; set-wise and all or nothing. The dispatcher's own columns only.
+-- Puts schedules, whose rows the caller has locked, back to where lenses.fn_undo_place says, their
+-- due rows and open runs with them; set-wise and all or nothing. The dispatcher's own columns only.
 create or replace function lenses.fn_undo_batch(
   p_schedule_ids uuid[],
   p_tick_id bigint,
@@ -10,6 +10,7 @@ create or replace function lenses.fn_undo_batch(
 )
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -57,5 +58,5 @@ begin
   where s.id = p.id;
 
   perform lenses.fn_undo_runs(p_schedule_ids, p_now);
-end
+end;
 $$;

@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
--- A tick whose start lies ahead of p_now came by a wrong clock. What it put off is put back: next slots,
--- retries, what it had late or dropped; slots that have a run keep it. At most p_limit schedules a
--- call, set-wise, where that fails row by row; the ticks are marked once none is left. Where the
--- clock was never wrong it is one look into an index. A step of less than a minute is none.
+-- A tick whose start lies ahead of p_now came by a wrong clock. What it put off is put back: next
+-- slots, retries, what it had late or dropped; slots that have a run keep it. At most p_limit
+-- schedules a call, set-wise, where that fails row by row; the ticks are marked once none is left.
+-- Where the clock was never wrong it is one look into an index. A step of less than a minute is
+-- none.
 create or replace function lenses.fn_undo_future(
   p_tick_id bigint,
   p_now timestamptz,
@@ -10,6 +11,7 @@ create or replace function lenses.fn_undo_future(
 )
 returns integer
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -74,9 +76,9 @@ begin
       where u.id = any (v_false_ids) for no key update skip locked);
   end if;
   return cardinality(v_ids);
-end
+end;
 $$;
 
 comment on function lenses.fn_undo_future(bigint, timestamptz, integer) is
-  'Puts back what ticks by a clock that was ahead of p_now have put off; returns how many schedules. '
-  'The tick calls it.';
+  'Puts back what ticks by a clock that was ahead of p_now have put off; returns how many '
+  'schedules. The tick calls it.';

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Where a schedule stands once the ticks of a clock that was ahead are undone. A slot of the past that
--- waits goes on waiting and is looked at now; what was decided about slots to come is forgotten.
--- Else the next slot is the first that those ticks used up and that has no run, as far back as
--- p_from. p_tick: the first tick by the right clock; what came due since then was seen.
+-- Where a schedule stands once the ticks of a clock that was ahead are undone. A slot of the past
+-- that waits goes on waiting and is looked at now; what was decided about slots to come is
+-- forgotten. Else the next slot is the first that those ticks used up and that has no run, as far
+-- back as p_from. p_tick: the first tick by the right clock; what came due since then was seen.
 create or replace function lenses.fn_undo_place(
   p_schedule lenses.workflow_schedules,
   p_now timestamptz,
@@ -57,5 +57,5 @@ begin
     p_schedule.seen_until := p_schedule.next_run_at;
   end if;
   return p_schedule;
-end
+end;
 $$;

@@ -1,9 +1,11 @@
 -- owner: lf_sql_engine
--- Writes where a schedule stands among its slots, as the dispatcher does (dispatch_seq moves, so that
--- the table's trigger lets it pass), and its due row with it, which is made where it is missing.
+-- Writes where a schedule stands among its slots, as the dispatcher does (dispatch_seq moves, so
+-- that the table's trigger lets it pass), and its due row with it, which is made where it is
+-- missing.
 create or replace function lenses.fn_write_place(p_schedule lenses.workflow_schedules)
 returns void
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -37,5 +39,5 @@ begin
     insert into lenses.schedule_due (schedule_id, lenser_id, due_at)
     values (p_schedule.id, p_schedule.lenser_id, p_schedule.due_at);
   end if;
-end
+end;
 $$;

@@ -1,9 +1,9 @@
 -- The late slots of a schedule at p_now that nobody has decided about, as stretches in order: those
--- that fell due while nobody ticked (lenses.fn_late_windows), whatever kept the schedule since. What
--- passed during a pause (missed_before), or before there was the schedule, always is, the grace aside
--- for the pause; but for a tick that is played at a time before either.
--- next_run_at counts as a slot of its own where nothing was seen: written explicitly it may be none
--- of the rule's.
+-- that fell due while nobody ticked (lenses.fn_late_windows), whatever kept the schedule since.
+-- What passed during a pause (missed_before), or before there was the schedule, always is, the
+-- grace aside for the pause; but for a tick that is played at a time before either. next_run_at
+-- counts as a slot of its own where nothing was seen: written explicitly it may be none of the
+-- rule's.
 create or replace function lenses.fn_late_stretches(
   p_schedule lenses.workflow_schedules,
   p_now timestamptz,
@@ -60,5 +60,5 @@ begin
     v_seen := coalesce(v_due.last_slot, v_seen);
   end loop;
   return v_found;
-end
+end;
 $$;

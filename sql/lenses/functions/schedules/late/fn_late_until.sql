@@ -1,5 +1,5 @@
--- The end of the newest stretch of lenses.fn_late_windows: what fell due then or later is late in no
--- case. -infinity where there is no such stretch.
+-- The end of the newest stretch of lenses.fn_late_windows: what fell due then or later is late in
+-- no case. -infinity where there is no such stretch.
 create or replace function lenses.fn_late_until(p_now timestamptz, p_missed_grace interval)
 returns timestamptz
 language sql

@@ -1,8 +1,8 @@
--- The stretches of time in which a slot that fell due, after from_at and before until_at, is late at p_now:
--- due more than the grace before the first tick that ran at all after it. Those that end after
--- p_after, in order. Each tick has noted the gap that it ended; p_now itself counts as a tick, and
--- one that a clock ahead has left in the future does not, nor when its time has come. Of ticks that
--- ended one gap at once the first counts.
+-- The stretches of time in which a slot that fell due, after from_at and before until_at, is late
+-- at p_now: due more than the grace before the first tick that ran at all after it. Those that end
+-- after p_after, in order. Each tick has noted the gap that it ended; p_now itself counts as a
+-- tick, and one that a clock ahead has left in the future does not, nor when its time has come. Of
+-- ticks that ended one gap at once the first counts.
 create or replace function lenses.fn_late_windows(
   p_after timestamptz,
   p_now timestamptz,

@@ -11,6 +11,7 @@ create or replace function lenses.fn_log_missed(
 )
 returns void
 language sql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'

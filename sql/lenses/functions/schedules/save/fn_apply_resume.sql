@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- The row of a schedule whose pause ends: slots that passed since are late, missed_grace aside. Where
--- they are to be dropped that is done and logged here, so that nothing past is left to be seen; the
--- other choices are left to the next tick. A pause with an end was over at that end; the tick, which
--- sets missed_before itself, decides itself.
+-- The row of a schedule whose pause ends: slots that passed since are late, missed_grace aside.
+-- Where they are to be dropped that is done and logged here, so that nothing past is left to be
+-- seen; the other choices are left to the next tick. A pause with an end was over at that end; the
+-- tick, which sets missed_before itself, decides itself.
 create or replace function lenses.fn_apply_resume(
   p_schedule lenses.workflow_schedules,
   p_old lenses.workflow_schedules,
@@ -10,6 +10,7 @@ create or replace function lenses.fn_apply_resume(
 )
 returns lenses.workflow_schedules
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -44,5 +45,5 @@ begin
   p_schedule.missed_before := null;
   p_schedule.missed_override := null;
   return p_schedule;
-end
+end;
 $$;

@@ -16,10 +16,15 @@ begin
     and timestamptz '9999-12-31 23:59:59.999999+00'
     and p_value is distinct from p_old
   then
-    raise exception '% must be an instant of the years 1970 to 9999, not "%"', p_name, p_value
-      using errcode = '22023', hint = 'Give a time such as 2026-05-01T09:00:00Z, or NULL for none.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        '%s must be an instant of the years 1970 to 9999, not "%s"', p_name, p_value
+      ),
+      hint = 'Give a time such as 2026-05-01T09:00:00Z, or NULL for none.';
   end if;
-end
+end;
 $$;
 
-comment on function lenses.fn_check_instant(timestamptz, text, timestamptz) is '22023 where p_value lies outside the years 1970 to 9999 and is not p_old.';
+comment on function lenses.fn_check_instant(timestamptz, text, timestamptz) is
+  '22023 where p_value lies outside the years 1970 to 9999 and is not p_old.';

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- Checks where a schedule points: the pinned version, the assignee, the fallback, the assignment and
--- the calendar must exist and belong to the schedule's tenant (a calendar may be a seed). Only links
--- that changed are looked up. Raises 22023; what another tenant owns looks like what does not exist.
+-- Checks where a schedule points: the pinned version, the assignee, the fallback, the assignment
+-- and the calendar must exist and belong to the schedule's tenant (a calendar may be a seed). Only
+-- links that changed are looked up. Raises 22023; what another tenant owns looks like what does not
+-- exist.
 create or replace function lenses.fn_check_schedule_links(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules
@@ -21,26 +22,33 @@ begin
       select from lenses.workflow_versions as v
       where v.workflow_id = p_new.workflow_id and v.version = p_new.workflow_version
     ) then
-    raise exception 'workflow version % does not exist', p_new.workflow_version
-      using errcode = '22023', hint = 'Give a version the workflow had, or NULL for the newest.';
+    raise exception using
+      errcode = '22023',
+      message = format('workflow version %s does not exist', p_new.workflow_version),
+      hint = 'Give a version the workflow had, or NULL for the newest.';
   end if;
   if p_new.assignee_type not in ('agent', 'team') or p_new.assignee_type is null then
-    raise exception 'assignee_type "%" is not known', coalesce(p_new.assignee_type, 'NULL')
-      using errcode = '22023', hint = 'Use agent or team.';
+    raise exception using
+      errcode = '22023',
+      message = format('assignee_type "%s" is not known', coalesce(p_new.assignee_type, 'NULL')),
+      hint = 'Use agent or team.';
   end if;
   if p_new.assignee_id is not null
     and (p_new.assignee_id, p_new.assignee_type, p_new.lenser_id)
       is distinct from (p_old.assignee_id, p_old.assignee_type, p_old.lenser_id)
     and not lenses.fn_has_assignee(p_new.lenser_id, p_new.assignee_type, p_new.assignee_id) then
-    raise exception 'assignee % does not exist', p_new.assignee_id
-      using errcode = '22023',
-        hint = format('Give the id of one of the tenant''s own %ss, or NULL.',
-          p_new.assignee_type);
+    raise exception using
+      errcode = '22023',
+      message = format('assignee %s does not exist', p_new.assignee_id),
+      hint = format('Give the id of one of the tenant''s own %ss, or NULL.',
+        p_new.assignee_type);
   end if;
   if v_fallback is not null and p_new.failure_policy is distinct from p_old.failure_policy
     and not lenses.fn_has_assignee(p_new.lenser_id, null, v_fallback::uuid) then
-    raise exception 'fallbackAssigneeId % does not exist', v_fallback
-      using errcode = '22023', hint = 'Give the id of one of the tenant''s own agents or teams.';
+    raise exception using
+      errcode = '22023',
+      message = format('fallbackAssigneeId %s does not exist', v_fallback),
+      hint = 'Give the id of one of the tenant''s own agents or teams.';
   end if;
   if p_new.workflow_assignment_id is distinct from p_old.workflow_assignment_id
     and p_new.workflow_assignment_id is not null
@@ -49,17 +57,20 @@ begin
       where a.id = p_new.workflow_assignment_id and a.lenser_id = p_new.lenser_id
         and a.workflow_id = p_new.workflow_id
     ) then
-    raise exception 'workflow assignment % does not exist', p_new.workflow_assignment_id
-      using errcode = '22023', hint = 'Give an assignment of the same workflow, or NULL.';
+    raise exception using
+      errcode = '22023',
+      message = format('workflow assignment %s does not exist', p_new.workflow_assignment_id),
+      hint = 'Give an assignment of the same workflow, or NULL.';
   end if;
   if p_new.calendar_id is distinct from p_old.calendar_id and p_new.calendar_id is not null
     and not exists (
       select from lenses.schedule_calendars as c
       where c.id = p_new.calendar_id and (c.lenser_id = p_new.lenser_id or c.is_seed)
     ) then
-    raise exception 'calendar % does not exist', p_new.calendar_id
-      using errcode = '22023',
-        hint = 'Give a calendar of the tenant''s own or one of the seeds, or NULL for none.';
+    raise exception using
+      errcode = '22023',
+      message = format('calendar %s does not exist', p_new.calendar_id),
+      hint = 'Give a calendar of the tenant''s own or one of the seeds, or NULL for none.';
   end if;
-end
+end;
 $$;

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- A schedule's name is 1 to 200 characters on one line, and the lenser has no other of that name: 22023,
--- 23505. The unique index has the last word between two saves at once.
+-- A schedule's name is 1 to 200 characters on one line, and the lenser has no other of that name:
+-- 22023, 23505. The unique index has the last word between two saves at once.
 create or replace function lenses.fn_check_schedule_name(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules
@@ -16,15 +16,20 @@ begin
     return;
   elsif char_length(p_new.name) not between 1 and 200 or p_new.name ~ '[[:cntrl:]]'
     or p_new.name !~ '[^[:space:]]' then
-    raise exception 'name of a schedule must be 1 to 200 characters on one line, not "%"',
-      left(p_new.name, 60)
-      using errcode = '22023', hint = 'For example "morning report", or NULL for none.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'name of a schedule must be 1 to 200 characters on one line, not "%s"', left(p_new.name, 60)
+      ),
+      hint = 'For example "morning report", or NULL for none.';
   elsif exists (
     select from lenses.workflow_schedules as s
     where s.lenser_id = p_new.lenser_id and s.name = p_new.name and s.id <> p_new.id) then
-    raise exception 'there is a schedule named "%" already', left(p_new.name, 200)
-      using errcode = '23505',
-        hint = 'Names are unique to a tenant, and capitals count; choose another, or change that one.';
+    raise exception using
+      errcode = '23505',
+      message = format('there is a schedule named "%s" already', left(p_new.name, 200)),
+      hint = 'Names are unique to a tenant, and capitals count; choose another, or change that '
+        'one.';
   end if;
-end
+end;
 $$;

@@ -1,7 +1,7 @@
--- Checks what makes a schedule's slots, one of cron_expr, interval_ms and run_at by schedule_type, with
--- on_holiday, and fills cron_spec, in which the searches find all of it but an interval. p_old is
--- NULL for an INSERT; a spec is parsed anew only where what it comes from has changed.
--- Raises 22023 naming the value.
+-- Checks what makes a schedule's slots, one of cron_expr, interval_ms and run_at by schedule_type,
+-- with on_holiday, and fills cron_spec, in which the searches find all of it but an interval. p_old
+-- is NULL for an INSERT; a spec is parsed anew only where what it comes from has changed. Raises
+-- 22023 naming the value.
 create or replace function lenses.fn_check_schedule_rule(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules
@@ -18,36 +18,49 @@ begin
   perform lenses.fn_check_instant(v_new.run_at, 'run_at', p_old.run_at);
   v_new.on_holiday := coalesce(v_new.on_holiday, 'skip');
   if v_new.schedule_type not in ('cron', 'interval', 'once') then
-    raise exception 'schedule_type "%" is not known', v_new.schedule_type
-      using errcode = '22023', hint = 'Use cron, interval or once.';
+    raise exception using
+      errcode = '22023',
+      message = format('schedule_type "%s" is not known', v_new.schedule_type),
+      hint = 'Use cron, interval or once.';
   elsif v_new.on_holiday not in ('skip', 'before', 'after') then
-    raise exception 'on_holiday "%" is not known', left(v_new.on_holiday, 60)
-      using errcode = '22023', hint = 'Use skip, before or after.';
+    raise exception using
+      errcode = '22023',
+      message = format('on_holiday "%s" is not known', left(v_new.on_holiday, 60)),
+      hint = 'Use skip, before or after.';
   elsif v_new.schedule_type = 'cron' and (
     v_new.interval_ms is not null or v_new.run_at is not null or v_new.cron_expr is null) then
-    raise exception 'a cron schedule takes cron_expr and no interval_ms'
-      using errcode = '22023',
-        detail = format('cron_expr is %s, interval_ms is %s, run_at is %s.',
-          coalesce(quote_literal(v_new.cron_expr), 'NULL'),
-          coalesce(v_new.interval_ms::text, 'NULL'), coalesce(v_new.run_at::text, 'NULL')),
-        hint = 'Give cron_expr alone, or interval_ms alone with schedule_type interval.';
+    raise exception using
+      errcode = '22023',
+      message = 'a cron schedule takes cron_expr and no interval_ms',
+      detail = format('cron_expr is %s, interval_ms is %s, run_at is %s.',
+        coalesce(quote_literal(v_new.cron_expr), 'NULL'),
+        coalesce(v_new.interval_ms::text, 'NULL'), coalesce(v_new.run_at::text, 'NULL')),
+      hint = 'Give cron_expr alone, or interval_ms alone with schedule_type interval.';
   elsif v_new.schedule_type = 'interval' and (
     v_new.cron_expr is not null or v_new.run_at is not null or v_new.interval_ms is null) then
-    raise exception 'an interval schedule takes interval_ms and no cron_expr'
-      using errcode = '22023',
-        hint = 'Give interval_ms alone, in milliseconds, at least 300000 (5 minutes).';
+    raise exception using
+      errcode = '22023',
+      message = 'an interval schedule takes interval_ms and no cron_expr',
+      hint = 'Give interval_ms alone, in milliseconds, at least 300000 (5 minutes).';
   elsif v_new.schedule_type = 'once' and (
     v_new.cron_expr is not null or v_new.interval_ms is not null or v_new.run_at is null) then
-    raise exception 'a schedule with a single slot takes run_at and no cron_expr or interval_ms'
-      using errcode = '22023', hint = 'Give run_at alone, an instant such as 2026-12-24 09:00+01.';
+    raise exception using
+      errcode = '22023',
+      message = 'a schedule with a single slot takes run_at and no cron_expr or interval_ms',
+      hint = 'Give run_at alone, an instant such as 2026-12-24 09:00+01.';
   elsif v_new.interval_ms not between 300000 and 316224000000 then
-    raise exception 'interval_ms % is out of range', v_new.interval_ms
-      using errcode = '22023',
-        hint = 'Allowed are 300000 (5 minutes) to 316224000000 (10 years) milliseconds.';
+    raise exception using
+      errcode = '22023',
+      message = format('interval_ms %s is out of range', v_new.interval_ms),
+      hint = 'Allowed are 300000 (5 minutes) to 316224000000 (10 years) milliseconds.';
   elsif v_new.on_holiday <> 'skip' and v_new.schedule_type <> 'cron' then
-    raise exception 'on_holiday "%" does not go with a schedule of type %',
-      v_new.on_holiday, v_new.schedule_type
-      using errcode = '22023', hint = 'Only the slots of a cron expression move; use skip.';
+    raise exception using
+      errcode = '22023',
+      message = format(
+        'on_holiday "%s" does not go with a schedule of type %s',
+        v_new.on_holiday, v_new.schedule_type
+      ),
+      hint = 'Only the slots of a cron expression move; use skip.';
   end if;
 
   if v_new.schedule_type = 'interval' then
@@ -66,13 +79,17 @@ begin
     v_slots_a_day := bit_count((v_new.cron_spec).minutes::bit(64))
       * bit_count((v_new.cron_spec).hours::bit(32));
     if v_new.on_holiday <> 'skip' and v_slots_a_day > 96 then
-      raise exception 'on_holiday "%" is for at most 96 slots a day, and the expression has %',
-        v_new.on_holiday, v_slots_a_day
-        using errcode = '22023', hint = 'Use skip, or let it fire every 15 minutes at most.';
+      raise exception using
+        errcode = '22023',
+        message = format(
+          'on_holiday "%s" is for at most 96 slots a day, and the expression has %s',
+          v_new.on_holiday, v_slots_a_day
+        ),
+        hint = 'Use skip, or let it fire every 15 minutes at most.';
     end if;
     v_new.cron_spec := lenses.fn_cron_move_to(
       v_new.cron_spec, v_new.calendar_id, v_new.on_holiday);
   end if;
   return v_new;
-end
+end;
 $$;

@@ -8,7 +8,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if char_length(p_value) > p_max then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s is longer than %s characters: "%s…"', p_name, p_max, left(p_value, 40)),
       detail = format('It has %s.', char_length(p_value)),
       hint = 'Use a shorter text.';

@@ -1,5 +1,5 @@
--- A schedule's row with the defaults of the policies that were left out (NULL), and with the names of
--- those that were spelled out as their default is. p_old is NULL for an INSERT.
+-- A schedule's row with the defaults of the policies that were left out (NULL), and with the names
+-- of those that were spelled out as their default is. p_old is NULL for an INSERT.
 create or replace function lenses.fn_fill_policies(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules

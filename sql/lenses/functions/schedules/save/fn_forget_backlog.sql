@@ -16,5 +16,5 @@ begin
   p_schedule.spread_next_at := null;
   p_schedule.spread_step := null;
   return p_schedule;
-end
+end;
 $$;

@@ -15,11 +15,14 @@ begin
   elsif p_text ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]{1,20} ?(Z|[+-][0-9:]{1,8})?)?$' then
     return p_text::timestamptz;
   end if;
-  raise exception using errcode = '22007', message = 'not of the form';
+  raise exception using
+    errcode = '22007',
+    message = 'not of the form';
 exception
   when invalid_datetime_format or datetime_field_overflow or invalid_parameter_value
     or invalid_time_zone_displacement_value then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s is no instant: "%s"', p_name, left(p_text, 60)),
       hint = 'Write it as 2026-05-01T09:00:00Z, or with an offset such as +02:00.';
 end;

@@ -1,9 +1,8 @@
 -- Lays p_patch, an object of a schedule's user columns, over a row: what patch and a definition's
 -- triggers have in common. null clears, which for a column with a default is that default. A
--- cron_expr alone makes a cron schedule, an interval_ms alone an interval schedule, a run_at alone a
--- single slot. Checks keys and
--- types here (22023, never a cast's own error); whether the values make sense is the table's to
--- say. p_where begins each message.
+-- cron_expr alone makes a cron schedule, an interval_ms alone an interval schedule, a run_at alone
+-- a single slot. Checks keys and types here (22023, never a cast's own error); whether the values
+-- make sense is the table's to say. p_where begins each message.
 create or replace function lenses.fn_patch_schedule_row(
   p_row lenses.workflow_schedules,
   p_patch jsonb,
@@ -44,7 +43,8 @@ declare
   v_value jsonb;
 begin
   if jsonb_typeof(p_patch) is distinct from 'object' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format(
         '%s must be a JSON object, not %s', p_where, coalesce(left(p_patch::text, 60), 'NULL')
       ),
@@ -55,7 +55,8 @@ begin
   where k.key <> all (v_known)
   limit 1;
   if found then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s: unknown key "%s"', p_where, left(v_key, 60))
         || coalesce(format('; the nearest is "%s"',
           case when lenses.fn_former_key_hint(v_key, null) is null
@@ -74,7 +75,8 @@ begin
     c_rules
   );
   if p_patch -> 'is_active' = 'null' then
-    raise exception using errcode = '22023',
+    raise exception using
+      errcode = '22023',
       message = format('%s.is_active must be true or false, not null', p_where),
       hint = 'Leave the key out to keep what is.';
   end if;

@@ -22,5 +22,5 @@ begin
     p_schedule.last_error_message := null;
   end if;
   return p_schedule;
-end
+end;
 $$;

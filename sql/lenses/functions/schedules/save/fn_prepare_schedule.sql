@@ -1,14 +1,15 @@
 -- owner: lf_sql_engine
 -- Validates a schedule row on its way in and fills what follows from it: cron_spec, the limits that
--- queue_policy means, defaults from the settings. p_old is NULL for an INSERT; what did not change is
--- not looked up again, so that a schedule whose assignee has gone can still be edited.
--- Raises 22023 naming the value, 23503 where the workflow does not exist.
+-- queue_policy means, defaults from the settings. p_old is NULL for an INSERT; what did not change
+-- is not looked up again, so that a schedule whose assignee has gone can still be edited. Raises
+-- 22023 naming the value, 23503 where the workflow does not exist.
 create or replace function lenses.fn_prepare_schedule(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules
 )
 returns lenses.workflow_schedules
 language plpgsql
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -22,8 +23,10 @@ begin
     select w.lenser_id into v_new.lenser_id
     from lenses.workflows as w where w.id = v_new.workflow_id;
     if v_new.lenser_id is null then
-      raise exception 'workflow % does not exist', coalesce(v_new.workflow_id::text, 'NULL')
-        using errcode = '23503', hint = 'Create the workflow first.';
+      raise exception using
+        errcode = '23503',
+        message = format('workflow %s does not exist', coalesce(v_new.workflow_id::text, 'NULL')),
+        hint = 'Create the workflow first.';
     end if;
   end if;
   if v_new.jitter_ms is null then
@@ -53,16 +56,22 @@ begin
   perform lenses.fn_check_text(v_new.global_model_id, 'global_model_id', 500);
   perform lenses.fn_check_text(v_new.pause_note, 'pause_note', 2000);
   if v_new.end_at < v_new.start_at then
-    raise exception 'end_at % is before start_at %', v_new.end_at, v_new.start_at
-      using errcode = '22023', hint = 'Both belong to the window; end_at must not be earlier.';
+    raise exception using
+      errcode = '22023',
+      message = format('end_at %s is before start_at %s', v_new.end_at, v_new.start_at),
+      hint = 'Both belong to the window; end_at must not be earlier.';
   end if;
   if v_new.jitter_ms not between 0 and 86400000 then
-    raise exception 'jitter_ms % is out of range', v_new.jitter_ms
-      using errcode = '22023', hint = 'Allowed are 0 to 86400000 (a day) milliseconds.';
+    raise exception using
+      errcode = '22023',
+      message = format('jitter_ms %s is out of range', v_new.jitter_ms),
+      hint = 'Allowed are 0 to 86400000 (a day) milliseconds.';
   end if;
   if v_new.missed_override not in ('skip', 'run_once', 'backfill', 'spread') then
-    raise exception 'onMissed "%" is not known', v_new.missed_override
-      using errcode = '22023', hint = 'Use skip, run_once, backfill or spread.';
+    raise exception using
+      errcode = '22023',
+      message = format('onMissed "%s" is not known', v_new.missed_override),
+      hint = 'Use skip, run_once, backfill or spread.';
   end if;
 
   v_new := lenses.fn_fill_policies(v_new, p_old);
@@ -85,9 +94,12 @@ begin
   end if;
   if v_new.inputs_rotation is distinct from p_old.inputs_rotation then
     if jsonb_typeof(v_new.inputs_rotation) not in ('array', 'null') then
-      raise exception 'inputs_rotation must be an array, not %',
-        jsonb_typeof(v_new.inputs_rotation)
-        using errcode = '22023', hint = 'Give an array of inputs, one a dispatch, or NULL.';
+      raise exception using
+        errcode = '22023',
+        message = format(
+          'inputs_rotation must be an array, not %s', jsonb_typeof(v_new.inputs_rotation)
+        ),
+        hint = 'Give an array of inputs, one a dispatch, or NULL.';
     end if;
     perform lenses.fn_check_json(v_new.inputs_rotation, 'inputs_rotation', 1048576, 64, 50000);
     v_new.inputs_rotation := nullif(v_new.inputs_rotation, 'null');
@@ -101,7 +113,8 @@ begin
   end if;
 
   if v_new.workflow_assignment_id is not null then
-    -- Whoever changes the assignment waits, and then finds this schedule among those that follow it.
+    -- Whoever changes the assignment waits, and then finds this schedule among those that follow
+    -- it.
     perform from agents.workflow_assignments as a
     where a.id = v_new.workflow_assignment_id
     for share;
@@ -128,12 +141,14 @@ begin
       on v.workflow_id = w.id and v.version = coalesce(v_new.workflow_version, w.version)
     where w.id = v_new.workflow_id;
     if v_cycle is not null then
-      raise exception 'cycle_detected: the workflow''s graph has the cycle %',
-        array_to_string(v_cycle, ' -> ')
-        using errcode = '22023',
-          hint = 'Remove an edge of the cycle, or save the schedule inactive.';
+      raise exception using
+        errcode = '22023',
+        message = format(
+          'cycle_detected: the workflow''s graph has the cycle %s', array_to_string(v_cycle, ' -> ')
+        ),
+        hint = 'Remove an edge of the cycle, or save the schedule inactive.';
     end if;
   end if;
   return v_new;
-end
+end;
 $$;

@@ -14,8 +14,10 @@ begin
   from lenses.workflow_schedules as s
   where s.id = p_schedule_id and s.lenser_id = v_lenser_id;
   if not found then
-    raise exception 'there is no such schedule of yours'
-      using errcode = '42501', hint = 'public.fn_workflow_get_schedules() lists yours.';
+    raise exception using
+      errcode = '42501',
+      message = 'there is no such schedule of yours',
+      hint = 'public.fn_workflow_get_schedules() lists yours.';
   end if;
   return v_row;
 end;

@@ -1,14 +1,14 @@
 -- The one place where RPCs write a schedule: the columns that a user sets, NULL standing for a
--- column's default; explicit_defaults names the policies that may be spelled out as their default is.
--- The table's trigger judges them and works out the rest. An INSERT that finds
--- the id taken gives NULL, so that of two at once the second can go on to change the row of the
--- first.
+-- column's default; explicit_defaults names the policies that may be spelled out as their default
+-- is. The table's trigger judges them and works out the rest. An INSERT that finds the id taken
+-- gives NULL, so that of two at once the second can go on to change the row of the first.
 create or replace function lenses.fn_save_schedule(
   p_row lenses.workflow_schedules,
   p_is_new boolean
 )
 returns lenses.workflow_schedules
 language plpgsql
+volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

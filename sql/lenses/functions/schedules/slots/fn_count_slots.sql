@@ -1,4 +1,5 @@
--- How many slots a schedule has in (p_after, p_until], without listing them: bounded work for any gap.
+-- How many slots a schedule has in (p_after, p_until], without listing them: bounded work for any
+-- gap.
 create or replace function lenses.fn_count_slots(
   p_schedule lenses.workflow_schedules,
   p_after timestamptz,
@@ -29,5 +30,5 @@ begin
   return greatest(
     floor(extract(epoch from v_until - v_anchor) * 1000 / p_schedule.interval_ms)::bigint - v_from,
     0);
-end
+end;
 $$;

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- The first slot of a schedule after p_after that was not used up by p_now: it has no run, and no tick
--- has skipped it (which comes before a slot only by negative jitter). NULL where none is left.
+-- The first slot of a schedule after p_after that was not used up by p_now: it has no run, and no
+-- tick has skipped it (which comes before a slot only by negative jitter). NULL where none is left.
 create or replace function lenses.fn_free_slot(
   p_schedule lenses.workflow_schedules,
   p_after timestamptz,
@@ -39,5 +39,5 @@ begin
     exit;
   end loop;
   return v_slot;
-end
+end;
 $$;

@@ -1,7 +1,7 @@
--- The first slot of a schedule strictly after p_after, within its window and the years to
--- 9999; NULL where none is left.
--- Takes columns, not the row: the tick calls it for each slot. Intervals count from their anchor
--- (start_at, itself a slot; else created_at cut to the minute), so dispatch latency never drifts in.
+-- The first slot of a schedule strictly after p_after, within its window and the years to 9999;
+-- NULL where none is left. Takes columns, not the row: the tick calls it for each slot. Intervals
+-- count from their anchor (start_at, itself a slot; else created_at cut to the minute), so dispatch
+-- latency never drifts in.
 create or replace function lenses.fn_next_slot(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -34,5 +34,5 @@ begin
   return case
     when v_slot > p_end_at or v_slot > timestamptz '9999-12-31 23:59:59.999999+00' then null
     else v_slot end;
-end
+end;
 $$;

@@ -24,5 +24,5 @@ begin
     exit when v_slot is null or v_slot > p_until;
     return next v_slot;
   end loop;
-end
+end;
 $$;

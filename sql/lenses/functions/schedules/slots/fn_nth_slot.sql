@@ -23,7 +23,8 @@ begin
     p_schedule.start_at, null, p_after);
   v_slot := v_slot + (p_n - 1) * p_schedule.interval_ms * interval '1 millisecond';
   return case
-    when v_slot > p_schedule.end_at or v_slot > timestamptz '9999-12-31 23:59:59.999999+00' then null
+    when v_slot > p_schedule.end_at
+      or v_slot > timestamptz '9999-12-31 23:59:59.999999+00' then null
     else v_slot end;
-end
+end;
 $$;

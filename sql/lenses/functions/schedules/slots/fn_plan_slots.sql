@@ -1,6 +1,6 @@
--- What is due of one schedule at p_now: decides about late slots once (they are seen now for the first
--- time), lists up to p_cap due slots in order, and gives the state of the backlog behind them.
--- Late slots are counted and jumped over, never walked: a gap of years costs what a day does.
+-- What is due of one schedule at p_now: decides about late slots once (they are seen now for the
+-- first time), lists up to p_cap due slots in order, and gives the state of the backlog behind
+-- them. Late slots are counted and jumped over, never walked: a gap of years costs what a day does.
 -- A slot's effective due time is never before that of the slot before it, since slots go in order.
 create or replace function lenses.fn_plan_slots(
   p_schedule lenses.workflow_schedules,
@@ -109,5 +109,5 @@ begin
       p_schedule, greatest(v_seen, v_slot - interval '1 microsecond'), p_now) as d;
   end if;
   return v_plan;
-end
+end;
 $$;

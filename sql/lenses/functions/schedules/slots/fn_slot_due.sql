@@ -1,5 +1,5 @@
--- Due time of a slot: the slot plus a jitter in +-p_jitter_ms that depends on schedule and slot alone,
--- within the years 1970 to 9999.
+-- Due time of a slot: the slot plus a jitter in +-p_jitter_ms that depends on schedule and slot
+-- alone, within the years 1970 to 9999.
 create or replace function lenses.fn_slot_due(
   p_schedule_id uuid,
   p_slot timestamptz,
@@ -20,5 +20,5 @@ begin
   return least(greatest(
     p_slot + (v_hash % (2 * p_jitter_ms::bigint + 1) - p_jitter_ms) * interval '1 millisecond',
     timestamptz '1970-01-01 00:00:00+00'), timestamptz '9999-12-31 23:59:59.999999+00');
-end
+end;
 $$;

@@ -10,13 +10,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not isfinite(p_slot) then
-    raise exception 'p_slot must be an instant, not "%"', p_slot
-      using errcode = '22023', hint = 'Give the instant of a slot, such as 2026-05-01T09:00:00Z.';
+    raise exception using
+      errcode = '22023',
+      message = format('p_slot must be an instant, not "%s"', p_slot),
+      hint = 'Give the instant of a slot, such as 2026-05-01T09:00:00Z.';
   end if;
   return encode(
     sha256(convert_to(p_schedule_id || ':' || floor(extract(epoch from p_slot))::bigint, 'UTF8')),
     'hex');
-end
+end;
 $$;
 
-comment on function lenses.fn_slot_key(uuid, timestamptz) is 'Idempotency key of a schedule''s slot: 64 hex digits. 22023: p_slot is infinite.';
+comment on function lenses.fn_slot_key(uuid, timestamptz) is
+  'Idempotency key of a schedule''s slot: 64 hex digits. 22023: p_slot is infinite.';

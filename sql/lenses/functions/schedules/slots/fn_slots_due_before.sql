@@ -35,5 +35,5 @@ begin
     slot_count := slot_count + 1;
     last_slot := v_slot;
   end loop;
-end
+end;
 $$;
