@@ -106,6 +106,24 @@ def test_pause_and_resume(lf: Command, db: Database, schedule: str) -> None:
     assert lf("schedule", "list").rows[0]["status"] == "enabled"
 
 
+def test_several_at_once(lf: Command, db: Database, workflow: str) -> None:
+    for name in ("a", "b", "c"):
+        lf("schedule", "create", workflow, "--cron", "0 9 * * *", "--name", name)
+    assert lf("schedule", "pause", "a", "b", "a").out.count("paused") == 2
+    paused = (
+        "select array_agg(name order by name) from lenses.workflow_schedules where not is_active"
+    )
+    assert db.value(paused) == ["a", "b"]
+    assert [row["is_active"] for row in lf("schedule", "resume", "b", "a", "--json").json] == [
+        True
+    ] * 2
+    # one that is not there, and nothing is done
+    assert "no schedule 'd'" in lf("schedule", "pause", "a", "d", code=1).err
+    assert db.value(paused) is None
+    lf("schedule", "delete", "a", "c", "--yes")
+    assert db.column("select name from lenses.workflow_schedules") == ["b"]
+
+
 def test_delete_asks_or_is_forced(lf: Command, db: Database, schedule: str) -> None:
     assert "say --yes" in lf("schedule", "delete", schedule, code=2).err
     lf("schedule", "delete", schedule, "--force")
