@@ -223,7 +223,16 @@ def test_explain_and_lint(lf: Command, workflow: str) -> None:
     assert told.startswith(
         "Sat 2027-03-06 08:30 Europe/Istanbul: no_slot\n  because minute wants */7"
     )
-    assert lf("schedule", "explain", made.first, "--at", "2027-03-06T05:30+00:00").out == told
+    for instant in ("2027-03-06T05:30+00:00", "2027-03-06T08:30+03:00", "2027-03-06 00:30-05:00"):
+        assert lf("schedule", "explain", made.first, "--at", instant).out == told
+    # the first of two equal times, and the end of the gap for one that is skipped: where slots are
+    turns = lf("schedule", "create", workflow, "--cron", "30 1,2 * * *", "--tz", "America/New_York")
+    for minute, offset in (("2027-11-07T01:30", "-04:00"), ("2027-03-14T03:00", "-04:00")):
+        told = lf("schedule", "explain", turns.first, "--at", minute + offset).out
+        assert ": fires\n" in told
+        asked = minute.replace("03:00", "02:30")
+        assert lf("schedule", "explain", turns.first, "--at", asked).out == told
+    lf("schedule", "delete", turns.first, "--yes")
     assert "uneven_step" in lf("schedule", "lint", made.first).out
     assert [row["code"] for row in lf("schedule", "lint").rows] == ["uneven_step"]
     assert (
