@@ -51,18 +51,20 @@ begin
       continue;
     end if;
     v_minute := floor(extract(epoch from origin) / 60)::bigint + c_epoch;
-    -- once a date: how many days away the next open one is, and whether a clock is turned until then
+    -- once a date: how many days away the next open one is, and whether a clock turns until then
     if v_today is distinct from v_date then
       v_date := v_today;
       select min(n) into v_away
       from generate_series(1, 31) as n
       where ((v_today + n * v_step / 1440) = any (v_dates)) is distinct from v_is_skip;
       v_reach := coalesce(v_away, 31) * v_step;
-      v_is_steady := lenses.fn_cron_next_transition(
-          v_zone, v_minute + least(v_reach, 0) - 1500, v_minute + greatest(v_reach, 0) + 1500) is null
-        and (v_calendar_zone = p_timezone or lenses.fn_cron_next_transition(
-          lenses.fn_timezone_of_abbreviation(v_calendar_zone),
-          v_minute + least(v_reach, 0) - 1500, v_minute + greatest(v_reach, 0) + 1500) is null);
+      v_is_steady := not exists (
+        select
+        from unnest(array[p_timezone, v_calendar_zone]) as z (name)
+        where lenses.fn_cron_next_transition(
+          lenses.fn_timezone_of_abbreviation(z.name),
+          v_minute + least(v_reach, 0) - 1500,
+          v_minute + greatest(v_reach, 0) + 1500) is not null);
     end if;
     if v_is_steady then
       slot := origin + coalesce(v_away, 0) * v_step * interval '1 minute';
