@@ -10,12 +10,12 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 ))) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension schema clean system-demo system-test
+.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension schema picture clean system-demo system-test
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(VENV)/.demo ## a server of its own, schedules that fire, gone again in two minutes
+demo: $(VENV)/.demo ## yesterday, played on a server of its own that is gone again after a minute
 	@$(BIN)/lf-sql demo
 
 test: $(VENV)/.test $(VENV)/.npm lint ## every test: lint, then pytest with the pgTAP files
@@ -43,7 +43,7 @@ format: $(VENV)/.test ## ruff's fixes and format
 pgtap: $(VENV)/.test ## the pgTAP files alone, with pg_prove
 	@$(BIN)/python -m tests.support.prove
 
-bench: $(VENV)/.test ## the figures, side by side with their references
+bench: $(VENV)/.test $(VENV)/.bench ## the figures, side by side with their references
 	@$(BIN)/python -m tests.bench
 
 proof: $(VENV)/.test ## the long tests: crashes, concurrency, real minutes
@@ -61,6 +61,9 @@ extension: $(VENV)/.test ## dist/extension: lf_sql.control and its script, for s
 schema: $(VENV)/.test ## sql/schema.sql, the tables as a fresh install has them
 	@$(BIN)/python -m tests.support.schema
 
+picture: $(VENV)/.test ## installer/pictures/console.png, from the demonstration's data
+	@$(BIN)/python -m tests.support.picture
+
 clean: ## everything that make made
 	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache
 
@@ -77,6 +80,12 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.venv
 $(VENV)/.test: pyproject.toml $(VENV)/.venv
 	@bash tests/support/system-packages.sh server test
 	@bash tests/support/pip-install.sh $(BIN) dev
+	@touch $@
+
+$(VENV)/.bench: tests/bench/package.json tests/bench/requirements.txt $(VENV)/.test
+	@bash tests/support/npm-install.sh $(VENV)/bench $<
+	@$(BIN)/python -m venv $(VENV)/bench/python
+	@$(VENV)/bench/python/bin/pip install -qq --disable-pip-version-check -r tests/bench/requirements.txt
 	@touch $@
 
 $(VENV)/.npm: tests/surface/package.json $(VENV)/.test

@@ -651,6 +651,8 @@ CREATE INDEX workflow_runs_lenser_id_idx ON lenses.workflow_runs USING btree (le
 CREATE INDEX workflow_runs_newest_idx ON lenses.workflow_runs USING btree (workflow_id, lenser_id, created_at DESC, scheduled_for DESC NULLS LAST, id DESC);
 CREATE INDEX workflow_runs_orphan_slots_idx ON lenses.workflow_runs USING btree (lenser_id, scheduled_for) WHERE ((schedule_id IS NULL) AND (scheduled_for IS NOT NULL));
 CREATE INDEX workflow_runs_over_idx ON lenses.workflow_runs USING btree (lenser_id, status, created_at) WHERE (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text]));
+CREATE INDEX workflow_runs_queue_available_at_idx ON lenses.workflow_runs USING btree (workflow_id, available_at) WHERE ((status = 'pending'::text) AND (available_at IS NOT NULL));
+CREATE INDEX workflow_runs_queue_idx ON lenses.workflow_runs USING btree (workflow_id, priority DESC, created_at, scheduled_for, id) WHERE ((status = 'pending'::text) AND (available_at IS NULL));
 CREATE INDEX workflow_runs_ready_idx ON lenses.workflow_runs USING btree (priority DESC, created_at, scheduled_for, id) WHERE ((status = 'pending'::text) AND (available_at IS NULL));
 CREATE INDEX workflow_runs_schedule_id_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (schedule_id, lenser_id, created_at);
 CREATE INDEX workflow_runs_team_id_lenser_id_idx ON lenses.workflow_runs USING btree (team_id, lenser_id) WHERE (team_id IS NOT NULL);

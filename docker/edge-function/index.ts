@@ -32,8 +32,11 @@ Deno.serve(async (request) => {
   const isFresh = Math.abs(Date.now() / 1000 - Number(timestamp || NaN)) <= TOLERANCE;
   if (!isSigned || !isFresh) return new Response("not signed by lf-sql", { status: 401 });
 
-  // The work. A request may come twice: webhook-id, RUN:ATTEMPT, tells.
   const run = JSON.parse(body);
+  // An event, such as run.failed or the delivery.test of lf-sql delivery test: any 2xx takes it.
+  if (run.type) return new Response(null, { status: 204 });
+
+  // The work. A request may come twice: webhook-id, RUN:ATTEMPT, tells.
   const result = { status: "completed", said: `hello ${run.context_inputs.name ?? "world"}` };
 
   // 200 with a JSON object completes the run; 429 with Retry-After and 5xx ask for another attempt.

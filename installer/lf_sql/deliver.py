@@ -34,7 +34,8 @@ class Endpoint:
     200 with a JSON object completes the run with it; a number `spent_credits` in any answer that is
     a JSON object is booked. 202 leaves the run to the endpoint. 408, 425, 429, 5xx and no answer
     fail the attempt (`timeout`, `rate_limit`, `provider_error`), and Retry-After is kept; whatever
-    else fails it as `contract_violated`.
+    else fails the run as `contract_violated`, without another attempt unless its policy's `retryOn`
+    names that cause.
     """
 
     def __init__(self, url: str, keys: Sequence[bytes], timeout: float) -> None:
@@ -66,10 +67,15 @@ class Endpoint:
             run.leave()
             return None
         if answer.status_code == 200:
-            if result is None:
-                _no_result(text, is_whole)
-            return Verdict(None, text.decode(), run.spent)
-        raise _failure(answer, text)
+            if result is not None:
+                return Verdict(None, text.decode(), run.spent)
+            said = _no_result(text, is_whole)
+        elif failure := _failure(answer, text):
+            raise failure
+        else:
+            said = _said(answer, text)
+        tries = "contract_violated" in run.policies["retry_policy"].get("retryOn", [])
+        raise ContractViolated(said, retry=tries)
 
 
 @cache
@@ -120,18 +126,20 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _no_result(text: bytes, is_whole: bool) -> NoReturn:
+def _no_result(text: bytes, is_whole: bool) -> str:
     if not is_whole:
-        said = f"the endpoint answered 200 with more than {ANSWER_MOST} bytes, or compressed"
-        raise ContractViolated(said)
-    raise ContractViolated(f"the endpoint answered 200 without a JSON object: {_beginning(text)}")
+        return f"the endpoint answered 200 with more than {ANSWER_MOST} bytes, or compressed"
+    return f"the endpoint answered 200 without a JSON object: {_beginning(text)}"
 
 
-def _failure(answer: httpx.Response, text: bytes) -> RunFailed:
-    status = answer.status_code
-    said = f"the endpoint answered {status}"
-    if beginning := _beginning(text):
-        said += f": {beginning}"
+def _said(answer: httpx.Response, text: bytes) -> str:
+    beginning = _beginning(text)
+    return f"the endpoint answered {answer.status_code}" + (f": {beginning}" if beginning else "")
+
+
+def _failure(answer: httpx.Response, text: bytes) -> RunFailed | None:
+    """What a status means that another attempt may change."""
+    status, said = answer.status_code, _said(answer, text)
     wait = webhook.retry_after(answer.headers.get("retry-after"))
     if status in (425, 429):
         return RateLimited(wait, said)
@@ -139,7 +147,7 @@ def _failure(answer: httpx.Response, text: bytes) -> RunFailed:
         return RunFailed(said, cause="timeout", retry_after=wait)
     if status >= 500:
         return TransientError(said, retry_after=wait)
-    return ContractViolated(said)
+    return None
 
 
 def _beginning(text: bytes) -> str:

@@ -16,12 +16,15 @@ from lf_sql.refusals import scrub
 FOR_COMMANDS = "LF_SQL_COMMAND_DSN"
 """A connection that is meant for the commands: they find it in DATABASE_URL."""
 
+WEBHOOK_SECRET = "LF_SQL_WEBHOOK_SECRET"
+"""What signs requests to endpoints."""
+
 # Where libpq and we look for a password, or a file with one.
 SECRETS = {
     "DATABASE_URL",
     "LF_SQL_DSN",
     FOR_COMMANDS,
-    "LF_SQL_WEBHOOK_SECRET",
+    WEBHOOK_SECRET,
     "PGPASSWORD",
     "PGPASSFILE",
     "PGSERVICE",

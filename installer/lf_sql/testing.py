@@ -28,10 +28,11 @@ __all__ = ["Outcome", "arun_all", "run_all"]
 def run_all(executor: Executor, dsn: str | None = None, *, hurry: bool = False) -> list[Outcome]:
     """Claim, run and complete until nothing is pending; what became of each attempt, in order.
 
-    `dsn` None: the executor's own. Every pending run of the database is claimed, so use one of the
-    test's own. Runs that wait for a later `available_at`, a retry's `backoffMs` for example, are
-    left pending; with `hurry` they are tried again at once. An `Outcome` has the `run`, its
-    `status` (`completed`, `failed`, `left`, `lost`) and the `verdict` (`cause`, `text`, `spent`).
+    `dsn` None: the executor's own. Every pending run that the executor has a handler for is
+    claimed, so use a database of the test's own. Runs that wait for a later `available_at`, a
+    retry's `backoffMs` for example, are left pending; with `hurry` they are tried again at once. An
+    `Outcome` has the `run`, its `status` (`completed`, `failed`, `left`, `lost`) and the `verdict`
+    (`cause`, `text`, `spent`).
     LfSqlError: the database cannot be used so.
     """
     refuse_a_second_loop("await arun_all(executor)")

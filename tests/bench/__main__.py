@@ -14,6 +14,7 @@ from tests.bench import (
     bench_lanes,
     bench_many,
     bench_preview,
+    bench_queues,
     bench_tick,
     bench_worker,
     report,
@@ -55,6 +56,7 @@ SECTIONS: dict[str, Section] = {
     "runs": runs,
     "many": bench_many.run,
     "executor": bench_executor.run,
+    "queues": bench_queues.run,
     "lag": bench_lag.run,
     "worker": bench_worker.run,
 }

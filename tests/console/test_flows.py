@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -273,6 +276,11 @@ def test_the_timeline_says_why_and_the_load_leads_to_it(scene: Scene) -> None:
     page.locator(".heat td a").last.click()
     expect(page.locator(".tabs [aria-current]")).to_have_text("hour")
     expect(row_of(window, "probe").locator("a.ahead")).to_have_count(4)
+
+    make_schedule(console.db, console.owner, "Busy", cron_expr="* * * * *", name="busy")
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    window.open(f"/timeline?q=busy&at={tomorrow:%Y-%m-%dT%H:%M}Z")
+    expect(row_of(window, "busy").locator("a.ahead")).to_have_count(96)
     assert window.troubles == []
 
 
@@ -289,6 +297,17 @@ def test_any_minute_is_explained_on_a_schedules_page(scene: Scene) -> None:
     expect(page.locator("#why")).to_be_hidden()
     wall = page.locator(".ticks time[data-form=wall]").first
     expect(wall).to_contain_text("02:00 Berlin")
+
+
+def test_a_schedule_s_calendar_has_the_next_year_s_dates_too(scene: Scene) -> None:
+    console, window = scene
+    schedule_id = console.db.value(
+        "select id from lenses.workflow_schedules where name = 'market-brief'"
+    )
+    first = date(datetime.now(ZoneInfo("Europe/Istanbul")).year + 1, 1, 1)
+    sunday = first + timedelta(days=6 - first.weekday())
+    page = window.open(f"/schedules/{schedule_id}")
+    expect(page.locator(f"i.skip_dates[title^='{sunday:%a %d %b %Y}']")).to_have_count(1)
 
 
 def test_the_keyboard_reaches_rows_pages_and_help(scene: Scene) -> None:
@@ -330,6 +349,8 @@ def test_health_has_buttons_where_it_has_commands(scene: Scene) -> None:
             "where name = 'asleep'"
         )
     page = window.open("/health")
+    expect(page.get_by_role("link", name="What its next slots come to").first).to_be_visible()
+    expect(page.locator("body")).not_to_contain_text("lf-sql schedule preview")
     page.get_by_role("button", name="Resume: asleep").click()
     page.get_by_role("dialog").get_by_role("button", name="Resume").click()
     wait_until(lambda: status_of(console, "asleep"))

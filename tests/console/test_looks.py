@@ -88,6 +88,11 @@ def test_axe_finds_nothing_on_any_page(
         ]
         if not page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"):
             found.append(f"{name}: wider than the window")
+        cut = page.evaluate(
+            "[...document.querySelectorAll('td .pill')].filter(pill => pill.getBoundingClientRect()"
+            ".right > pill.closest('td').getBoundingClientRect().right).map(p => p.textContent)"
+        )
+        found += [f"{name}: {text!r} is cut" for text in cut]
         window.shot(f"{name}-{look}")
     page.set_viewport_size(WIDE)
     page.emulate_media(color_scheme="light", reduced_motion="no-preference")

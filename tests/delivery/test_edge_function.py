@@ -56,6 +56,17 @@ def test_it_verifies_and_completes_the_run(post: Post, posted: Request, tmp_path
     }
 
 
+def test_it_takes_an_event(post: Post, tmp_path: Path) -> None:
+    post.delivered_to()
+    test = post.db.value("select lenses.fn_test_delivery('default')")
+    post.beat()
+    (request,) = post.net.send(is_recorded=False)
+    post.net.record(request.id, Answer(ask(tmp_path, request)["status"], None))
+    post.beat()
+    found = post.db.value("select lenses.fn_test_delivery('default', %s)", [test["id"]])
+    assert found["status"] == "delivered"
+
+
 @pytest.mark.parametrize(
     ("secret", "changed"),
     [

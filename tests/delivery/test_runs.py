@@ -17,7 +17,7 @@ from tests.support.database import Database
 from tests.support.scenario import MONDAY
 from tests.support.work import due_in
 
-RETRY = {"maxRetries": 1, "retryOn": ["timeout", "provider_error", "rate_limit"]}
+RETRY = {"maxRetries": 1}
 LEASE = timedelta(minutes=5)
 
 
@@ -83,17 +83,30 @@ def test_answers(answer: Answer, status: str, cause: str | None, post: Post) -> 
         assert str(answer.status) in row.metadata["last_failure"]["error"]
 
 
+def test_an_answer_that_another_try_would_get_again_is_tried_where_the_policy_names_it(
+    post: Post,
+) -> None:
+    post.delivered_to()
+    run = post.run(policies=post.policies(retry={**RETRY, "retryOn": ["contract_violated"]}))
+    post.beat()
+    post.net.send(answering(404))
+    post.set(is_active=False)
+    post.beat()
+    assert post.row(run).status == "pending"
+
+
 @pytest.mark.parametrize(
     ("header", "pause"),
     [({"Retry-After": "90"}, 90), ({"retry-after": "120"}, 120), ({"Retry-After": "9999999"}, 86400),
+     ({"Retry-After": "9" * 30}, 86400), ({"Retry-After": "-5"}, None),
      ({"Retry-After": "soon"}, None), ({}, None)],
 )  # fmt: skip
 def test_retry_after_is_kept(header: dict[str, str], pause: int | None, post: Post) -> None:
     post.delivered_to()
     run = posted(post)
     post.net.send(answering(429, headers=header))
-    before = post.now
     post.beat()
+    before = post.db.value("select now()")
     after = post.row(run).available_at
     if pause is None:
         assert after is None

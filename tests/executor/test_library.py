@@ -152,31 +152,65 @@ def test_a_rate_limit_says_when_to_come_back(place: Place) -> None:
     assert {place.row(run).status for run in runs.values()} == {"pending"}
 
 
-def test_a_run_without_a_handler_says_which_there_are(place: Place) -> None:
+@pytest.mark.parametrize("retry", [True, False])
+def test_a_failure_that_would_end_no_better_is_not_tried_again(place: Place, retry: bool) -> None:
     executor = Executor()
-    executor.handler("reports")(print)
-    executor.handler(kind="battle")(print)
-    (run,) = place.start("unknown")
+
+    @executor.default
+    def handle(run: Run) -> None:
+        raise ContractViolated("no such customer", retry=retry)
+
+    (run,) = place.start("final", maxRetries=2)
     place.all(executor)
-    result = place.result(run)
-    assert result["cause"] == "no_handler"
-    assert 'workflow "unknown"' in result["error"]
-    assert '"reports", kind battle' in result["error"]
+    assert (place.row(run).status, place.row(run).attempt) == ("failed", 3 if retry else 1)
 
 
-def test_or_is_given_back_for_another_executor(place: Place) -> None:
-    """And stands in nobody's way, however many there are."""
-    executor = Executor(concurrency=2, gives_back=True)
+def test_runs_that_have_no_handler_are_left_alone(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As they were: not claimed and given back, which costs an event and half a minute."""
+    executor = Executor(concurrency=2)
     executor.handler("mine")(lambda run: 1)
-    (other, *_), (mine,) = place.start("other", 5), place.start("mine")
+    executor.handler("nobody's")(lambda run: 1)
+    others, (mine,) = place.start("other", 5), place.start("mine")
+    before = [place.row(run) for run in others]
+    with caplog.at_level("WARNING", logger="lf_sql.executor"):
+        place.all(executor)
+    assert place.row(mine).status == "completed"
+    assert [place.row(run) for run in others] == before
+    said = [message for message in caplog.messages if "no workflow" in message]
+    assert said == ['there is no workflow "nobody\'s" yet; its handler waits for one']
+    executor.default(lambda run: run.attempt)
+    place.all(executor)
+    assert [place.result(run) for run in others] == [1] * 5
+
+
+def test_a_workflow_that_comes_later_is_found(place: Place) -> None:
+    """By its first run's notification, though the executor has just asked what there is."""
+    executor = Executor(place.dsn, poll=3600)
+    executor.handler("early")(lambda run: 1)
+    executor.handler("late")(lambda run: 2)
+    with at_work(executor):
+        assert place.ended(place.start("early")[0]).status == "completed"
+        assert place.ended(place.start("late")[0]).metadata["result"] == 2
+
+
+def test_more_workflows_than_a_claim_can_name(place: Place, monkeypatch: Any) -> None:
+    """Then all are claimed, and what has no handler is given back."""
+    monkeypatch.setattr("lf_sql.executor.workflows.MOST", 1)
+    executor = Executor(concurrency=2)
+    executor.handler("mine")(lambda run: 1)
+    executor.handler("mine too")(lambda run: 1)
+    (other, *_), (mine,), _ = (
+        place.start("other", 5),
+        place.start("mine"),
+        place.start("mine too"),
+    )
     place.all(executor)
     row = place.row(other)
     assert (row.status, row.attempt, row.worker_id) == ("pending", 0, None)
     assert row.available_at > datetime.now(UTC)
     assert place.row(mine).status == "completed"
-    executor.default(lambda run: run.attempt)
-    place.all(executor, hurry=True)
-    assert place.result(other) == 1
 
 
 def test_nothing_is_put_off_where_all_is_to_be_done(place: Place) -> None:

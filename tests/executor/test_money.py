@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lf_sql import BudgetExceeded, Executor, RateLimited, Run
+from lf_sql import BudgetExceeded, ContractViolated, Executor, RateLimited, Run
 from tests.executor.conftest import Place
 
 BOOK = "select lenses.fn_book_run_credits(%s, %s, %s, %s)"
@@ -40,7 +40,8 @@ def test_what_is_spent_is_booked_at_whatever_end(place: Place, seed: int) -> Non
         if how == "refuse":
             return "a\0b"
         if how == "raise":
-            raise chance.choice([ValueError("no"), RateLimited(0), TimeoutError()])
+            final = ContractViolated("no", retry=False)
+            raise chance.choice([ValueError("no"), RateLimited(0), TimeoutError(), final])
         if how == "cancel":
             place.cancel(run.id)
         if how == "reap":

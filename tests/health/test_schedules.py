@@ -9,7 +9,7 @@ import pytest
 
 from tests.health.conftest import Health, follow
 from tests.support.command import Command
-from tests.support.database import Database, Tenant
+from tests.support.database import Database, Tenant, as_user
 from tests.support.work import due_in, make_schedule, make_workflow, unguarded
 
 Tick = Callable[[], None]
@@ -312,3 +312,19 @@ def test_many_schedules_are_judged_by_their_stored_specs(
         calls = dict(db.rows("select funcname, calls from pg_stat_xact_user_functions"))
     assert "fn_cron_parse" not in calls, "parsing is what is slow"
     assert calls["fn_cron_next_after_spec"] == 60
+
+
+def test_equal_expressions_are_searched_once_however_many_schedules_there_are(
+    db: Database, owner: Tenant, ticking: Tick
+) -> None:
+    for number in range(30):
+        make_schedule(db, make_workflow(db, owner), cron_expr=f"{number % 3} 5 * * *")
+    db.execute("set track_functions = 'all'")
+    with as_user(db, owner):
+        found = db.rows("select * from public.fn_schedule_health()")
+        searches = db.value(
+            "select pg_stat_get_xact_function_calls(p.oid) from pg_proc as p "
+            "where p.proname = 'fn_next_slot'"
+        )
+    assert len([line for line in found if line.label == "NEVER_RAN"]) == 30
+    assert searches == 3

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from lf_sql.embedded import unprivileged
-from tests.support.cli import environment
+from tests.support.cli import environment, process
 from tests.support.database import wait_until
 from tests.support.server import build
 
@@ -39,6 +40,10 @@ class Volume:
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
+    def initdb(self) -> Path:
+        return self.folder / "initdb.d"
+
+    @property
     def data(self) -> Path:
         return self.folder / "data"
 
@@ -57,6 +62,7 @@ class Volume:
             "PGUSER": user,
             "PGDATABASE": self.database,
             "POSTGRES_PASSWORD": password,
+            "INITDB_D": str(self.initdb),
         }
         process = subprocess.Popen(
             [*prefix, "--", str(DOCKER / "entrypoint.sh"), *command],
@@ -70,9 +76,11 @@ class Volume:
         said, _ = process.communicate(timeout=120)
         return process.returncode, said
 
-    def serving(self, password: str = "") -> subprocess.Popen[str]:
+    def serving(
+        self, password: str = "", command: tuple[str, ...] = SERVE
+    ) -> subprocess.Popen[str]:
         """Started, and PostgreSQL has taken the entrypoint's place."""
-        process = self.start(*SERVE, password=password)
+        process = self.start(*command, password=password)
         pid = self.data / "postmaster.pid"
 
         def serves() -> bool:
@@ -104,19 +112,48 @@ def stopped(process: subprocess.Popen[str], how: signal.Signals) -> str:
 
 def test_it_comes_up_is_healthy_stops_and_comes_up_again(volume: Volume) -> None:
     volume.database = "other"
-    first = volume.serving("secret")
+    password = """it's "a" \\ secret, with $HOME """
+    volume.initdb.mkdir()
+    (volume.initdb / "1.sql").write_text("create table public.one ();")
+    (volume.initdb / "2.sh").write_text("lf-sql tenant create me | cut -c1-4")
+    (volume.initdb / "ignored.txt").write_text("nothing")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    options = ("-c", "listen_addresses=127.0.0.1", "-c", f"port={port}")
+    first = volume.serving(password, options)
+    dsn = f"host=127.0.0.1 port={port} user={volume.folder.owner()} dbname=other"
+    asked = process("tenant", "list", "--dsn", dsn, env={"PGPASSWORD": password})
+    refused = process("tenant", "list", "--dsn", dsn, env={"PGPASSWORD": "another"})
+    said = stopped(first, STOPSIGNAL)
+    assert "first install" in said
+    assert re.findall(r"^ran (.*)$", said, re.M) == ["1.sql", "2.sh"]
+    assert said.rstrip().endswith("database system is shut down")
+    assert first.returncode == 0
+    assert (asked.returncode, "me" in asked.stdout) == (0, True), asked.stderr
+    assert refused.returncode == 1
+
+    second = volume.serving()
     assert volume.run(*HEALTHCHECK)[0] == 0
     assert volume.run("lf-sql", "verify")[0] == 0
     jobs = "select jobname from cron.job where active"
     assert "dispatch-scheduled-workflows" in volume.run("psql", "-XAtc", jobs)[1].split()
-    said = stopped(first, STOPSIGNAL)
-    assert "first install" in said
-    assert said.rstrip().endswith("database system is shut down")
-    assert first.returncode == 0
+    said = stopped(second, signal.SIGTERM)
+    assert "nothing to do" in said
+    assert "ran " not in said
 
-    second = volume.serving()
-    assert volume.run(*HEALTHCHECK)[0] == 0
-    assert "nothing to do" in stopped(second, signal.SIGTERM)
+
+@pytest.mark.slow
+def test_a_file_of_the_first_start_that_fails_is_run_again_with_all_others(volume: Volume) -> None:
+    volume.initdb.mkdir()
+    (volume.initdb / "1.sql").write_text("create table if not exists public.one ();")
+    (volume.initdb / "2.sh").write_text("exit 3")
+    first = volume.start(*SERVE, password="secret")
+    said, _ = first.communicate(timeout=120)
+    assert (first.returncode, "ran 1.sql" in said) == (3, True), said
+    (volume.initdb / "2.sh").write_text("true")
+    said = stopped(volume.serving(), STOPSIGNAL)
+    assert re.findall(r"^ran (.*)$", said, re.M) == ["1.sql", "2.sh"]
 
 
 def test_a_first_start_that_was_killed_leaves_nothing_that_looks_like_a_cluster(

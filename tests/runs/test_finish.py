@@ -194,3 +194,47 @@ def test_a_deferred_slot_is_looked_at_when_a_run_ends(scenario: RunScenario) -> 
     assert woken.due_at < saved.due_at
     assert woken.due_at == woken.last_completed_at
     assert scenario.tick(at(5.1)) == 1
+
+
+FAIL = "select lenses.fn_fail_workflow_run(%s, 'w', 'x', 'y', p_retry_after => %s, p_final => %s)"
+
+
+@pytest.mark.parametrize(
+    ("backoff", "after", "least"), [(0, 90, 90), (400_000, 90, 300), (1000, 86_400, 86_400)]
+)
+def test_another_attempt_waits_for_the_longer_of_policy_and_request(
+    scenario: RunScenario, backoff: int, after: int, least: int
+) -> None:
+    policies = scenario.policies(retry={"maxRetries": 1, "backoffMs": backoff})
+    run = scenario.run(policies=policies)
+    scenario.claim()
+    assert scenario.db.value(FAIL, [run, timedelta(seconds=after), False])
+    assert scenario.db.value(
+        "select available_at - now() >= %s from lenses.workflow_runs where id = %s",
+        [timedelta(seconds=least), run],
+    )
+
+
+def test_what_is_final_is_not_tried_again_and_the_failure_policy_follows(
+    scenario: RunScenario,
+) -> None:
+    schedule = scenario.make_schedule(
+        retry_policy={"maxRetries": 5}, failure_policy={"mode": "halt"}
+    )
+    run = scenario.run(schedule)
+    scenario.claim()
+    assert scenario.db.value(FAIL, [run, timedelta(seconds=5), True])
+    assert (scenario.row(run).status, scenario.row(run).attempt) == ("failed", 1)
+    assert scenario.schedule(schedule).paused_at is not None
+
+
+@pytest.mark.parametrize("after", ["-1 second", "25 hours", "1 month -31 days"])
+def test_a_pause_that_makes_no_sense_is_refused(scenario: RunScenario, after: str) -> None:
+    run = scenario.run()
+    scenario.claim()
+    with scenario.refused("22023", "p_retry_after must be"):
+        scenario.db.execute(
+            FAIL.replace("p_retry_after => %s", "p_retry_after => %s::interval"),
+            [run, after, False],
+        )
+    assert scenario.row(run).status == "running"

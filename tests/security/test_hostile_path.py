@@ -208,7 +208,7 @@ def test_jobs_call_a_procedure_or_pin_the_path() -> None:
     """The path comes first; a CALL that commits shares its command with no other statement."""
     block = (
         r"do (\$\w+\$)\nbegin\n"
-        r"  perform pg_catalog\.set_config\('search_path', 'pg_catalog, pg_temp', true\);\n.*\nend\n\1"
+        r"  perform pg_catalog\.set_config\('search_path', 'pg_catalog, pg_temp', true\);\n.*\nend;\n\1"
     )
     for name, command in JOBS.items():
         is_block = re.fullmatch(block, command, re.DOTALL)

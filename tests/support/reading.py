@@ -32,6 +32,7 @@ from tests.support.processes import running
 READS: Mapping[str, list[list[str]]] = {
     "agent list": [[]],
     "completion": [["bash"], ["zsh"], ["fish"]],
+    "delivery list": [[]],
     "export": [["--supabase", "{folder}"], ["--yaml"]],
     "gateway cron list": [["{gateway}"]],
     "gateway list": [[]],
@@ -61,7 +62,7 @@ READS: Mapping[str, list[list[str]]] = {
     "workflow list": [[]],
 }
 CHANGES = {
-    "agent create", "freeze", "schedule calendar delete", "schedule calendar update", "settings set",
+    "agent create", "delivery delete", "delivery set", "delivery test", "freeze", "schedule calendar delete", "schedule calendar update", "settings set",
     "team create", "tenant create", "unfreeze",
     "apply", "gateway create", "gateway cron add", "gateway cron remove", "gateway cron run",
     "gateway cron update", "gateway delete", "install", "runs approve", "runs cancel", "runs reject",

@@ -221,6 +221,12 @@ def test_the_page_of_docker_has_every_profile_and_what_it_wants() -> None:
     assert {name for name in asked if name not in known} == set()
 
 
+def test_compose_asks_of_a_service_only_what_it_wants_itself() -> None:
+    """Compose fills in all of the file before it looks at profiles."""
+    text = (ROOT / "docker/compose.yaml").read_text(encoding="utf-8")
+    assert re.findall(r"(?<!\$)\$\{\w+:?\?", text) == []
+
+
 def test_the_pages_are_those_that_the_first_one_names() -> None:
     table = re.findall(r"^\| \[(\w+/README\.md)\]", FIRST.read_text(encoding="utf-8"), re.MULTILINE)
     assert [ROOT / name for name in table] == list(PAGES[1:])

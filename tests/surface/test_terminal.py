@@ -120,6 +120,14 @@ def test_wide_shows_every_column_at_full_length(played: Database) -> None:
     assert len(rows) == 3
 
 
+def test_health_folds_between_words_and_leaves_commands_in_one_piece(played: Database) -> None:
+    code, screen = on_a_terminal(played.dsn, "schedule", "health", columns=60)
+    assert code == 1
+    lines = plain_text(screen).splitlines()
+    assert [line for line in lines if len(line) > 60 and not line.startswith("    -> ")] == []
+    assert any(line.startswith("    -> lf-sql schedule preview ") for line in lines)
+
+
 @pytest.mark.parametrize(
     "command", [["schedule", "list"], ["runs", "list"], ["schedule", "health"]]
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ipaddress
 import signal
 import socket
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from uuid import UUID
 
 import click
@@ -46,6 +48,32 @@ def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
         user_id = UUID(given)
     except ValueError:
         raise click.UsageError(f"--as wants the uuid of a user, not {given!r}") from None
+    with connect() as conn:
+        require_installed(conn)
+    with serving(options().dsn, user_id, host, port, allow_hosts) as served:
+        click.echo(served.link)
+        note(f"acting as {served.tenant}; the address works once; Ctrl-C ends it")
+        if not served.is_local:
+            note("other machines reach it too, and nothing is encrypted: put TLS in front of it")
+        served.run()
+
+
+@dataclass(frozen=True)
+class Served:
+    """A console that listens; `link` is its address, which works once."""
+
+    link: str
+    tenant: str
+    is_local: bool
+    run: Callable[[], None]
+    """Answer until Ctrl-C or SIGTERM."""
+
+
+@contextmanager
+def serving(
+    dsn: str | None, user_id: UUID, host: str, port: int, allow_hosts: tuple[str, ...] = ()
+) -> Iterator[Served]:
+    """A console that acts as one tenant. LfSqlError: the extra is not installed, or no port."""
     try:
         import uvicorn
 
@@ -58,21 +86,12 @@ def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
             "pip install 'lf-sql[console]'",
         ) from None
 
-    with connect() as conn:
-        require_installed(conn)
-    database = Database(options().dsn, user_id)
+    database = Database(dsn, user_id)
     tenant = find_tenant(database, user_id)
     with _listen(host, port) as listener:
         port = listener.getsockname()[1]
         gate = Gate(port)
-        # The server ends its answers first, then raises the signal again: a clean end, not a death.
-        signal.signal(signal.SIGTERM, _end)
         app = create_app(database, gate, tenant=tenant, host=host, extra_hosts=allow_hosts)
-        shown = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host
-        click.echo(f"http://{shown}:{port}/?token={gate.link}")
-        note(f"acting as {tenant}; the address works once; Ctrl-C ends it")
-        if not ipaddress.ip_address(listener.getsockname()[0]).is_loopback:
-            note("other machines reach it too, and nothing is encrypted: put TLS in front of it")
         config = uvicorn.Config(
             app,
             log_level="warning",
@@ -80,8 +99,16 @@ def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
             server_header=False,
             timeout_graceful_shutdown=2,
         )
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listener])
+
+        def run() -> None:
+            # The server ends its answers first, then raises the signal again: a clean end.
+            signal.signal(signal.SIGTERM, _end)
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(config).run(sockets=[listener])
+
+        shown = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host
+        is_local = ipaddress.ip_address(listener.getsockname()[0]).is_loopback
+        yield Served(f"http://{shown}:{port}/?token={gate.link}", tenant, is_local, run)
 
 
 def _end(*_: object) -> None:

@@ -68,8 +68,9 @@ def zone(value: str | None) -> Markup:
 
 
 def words(value: str | None) -> str:
-    """A status or reason of the database as words."""
-    return (value or "").replace("_", " ").lower()
+    """A status or reason of the database as words; what is no constant keeps its capitals."""
+    text = (value or "").replace("_", " ")
+    return text.lower() if text.isupper() else text
 
 
 def keys(value: Any) -> str:

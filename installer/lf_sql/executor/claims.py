@@ -11,7 +11,9 @@ from typing import Any
 import psycopg
 
 from lf_sql.errors import LfSqlError
+from lf_sql.executor.handlers import Handler
 from lf_sql.executor.leases import Attempt, Leases
+from lf_sql.executor.workflows import Workflows
 from lf_sql.link import Link, pauses, words
 from lf_sql.trouble import ends_session, kind_of
 
@@ -28,7 +30,8 @@ COLUMNS = """
 """
 CLAIM = f"""
 select {COLUMNS} pg_catalog.to_jsonb(r)::text as run
-from lenses.fn_claim_workflow_runs(%s, %s, pg_catalog.make_interval(secs => %s)) as r
+from lenses.fn_claim_workflow_runs(
+  %s, %s, pg_catalog.make_interval(secs => %s), %s::uuid[]) as r
 left join lenses.workflows as w on w.id = r.workflow_id
 """  # noqa: S608
 FIND = f"""
@@ -59,23 +62,30 @@ class Claims:
     """Each claim has a worker id of its own: what it took is known by it, and fenced."""
 
     def __init__(
-        self, name: str, link: Link, leases: Leases, lease: float, stop: threading.Event
+        self,
+        name: str,
+        link: Link,
+        leases: Leases,
+        lease: float,
+        stop: threading.Event,
+        workflows: Workflows,
     ) -> None:
         self._name = name
         self._link = link
         self._leases = leases
         self._lease = lease
         self._stop = stop
+        self._workflows = workflows
         self._count = 0
         self._doubts: dict[str, float] = {}  # worker ids of claims without an answer, until when
 
-    def claim(self, limit: int) -> tuple[list[dict[str, Any]], float]:
-        """Runs, and when they were asked for; none once stopped."""
+    def claim(self, limit: int, handlers: Sequence[Handler]) -> tuple[list[dict[str, Any]], float]:
+        """Runs for these handlers, and when they were asked for; none once stopped."""
         tries = 0
         for pause in pauses():
             sent_at = time.monotonic()
             try:
-                return self._find(limit) or self._claim(min(limit, AT_ONCE)), sent_at
+                return self._find(limit) or self._claim(min(limit, AT_ONCE), handlers), sent_at
             except (psycopg.Error, LfSqlError) as error:
                 kind = kind_of(error)
                 tries += kind != "server"
@@ -104,11 +114,14 @@ class Claims:
             return set()
         return {row["id"] for row in rows}
 
-    def _claim(self, limit: int) -> list[dict[str, Any]]:
+    def _claim(self, limit: int, handlers: Sequence[Handler]) -> list[dict[str, Any]]:
+        ids = self._workflows.ids(handlers)
+        if ids == []:
+            return []
         self._count += 1
         worker_id = f"{self._name}:{self._count}"
         try:
-            return self._link.once(CLAIM, [worker_id, limit, self._lease])
+            return self._link.once(CLAIM, [worker_id, limit, self._lease, ids])
         except psycopg.Error as error:
             if ends_session(error):
                 self._doubts[worker_id] = time.monotonic() + self._lease

@@ -12,11 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import psycopg
 
-from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError, Stopped
 from lf_sql.executor.failures import Verdict, refused
 from lf_sql.executor.leases import Attempt
@@ -28,18 +26,15 @@ BYTES_AT_ONCE = 4 * 1024 * 1024
 
 COMPLETE = "select lenses.fn_complete_workflow_run(%s, %s, %s::jsonb, %s, %s) as is_ours"
 COMPLETES = "select lenses.fn_complete_workflow_runs(%s, %s::jsonb)::text as id"
-FAIL = "select lenses.fn_fail_workflow_run(%s, %s, %s, %s, %s, %s) as is_ours"
+FAIL = (
+    "select lenses.fn_fail_workflow_run(%s, %s, %s, %s, %s, %s, "
+    "pg_catalog.make_interval(secs => %s), %s) as is_ours"
+)
 BOOK = "select lenses.fn_book_run_credits(%s, %s, %s, %s) as is_ours"
 EVENTS = (
     "select lenses.fn_append_run_event(e.run_id, e.worker_id, e.event_type, e.payload, e.attempt) "
     "from pg_catalog.jsonb_to_recordset(%s::jsonb) as e "
     "(run_id uuid, worker_id text, event_type text, payload jsonb, attempt integer)"
-)
-# As service_role may: the next attempt of a run that has just failed waits so long.
-DELAY = (
-    "update lenses.workflow_runs as r set available_at = greatest("
-    "r.available_at, pg_catalog.now() + pg_catalog.make_interval(secs => %s)) "
-    "where r.id = %s and r.status = 'pending' and r.attempt = %s"
 )
 TOLD = (
     "select exists (select from lenses.workflow_run_events as e "
@@ -225,8 +220,8 @@ class Delivery:
             (row,) = self._link.once(COMPLETE, given, attempt.id)
         else:
             given = [*who, verdict.cause, verdict.text, verdict.spent, attempt.number]
-            fail = _failing(given, verdict, attempt)
-            (row,) = self._link.run(fail, attempt.id)
+            wishes = [verdict.retry_after, verdict.is_final]
+            (row,) = self._link.once(FAIL, [*given, *wishes], attempt.id)
         if row["is_ours"] or (item.doubt and self._was_told(attempt, verdict)):
             return verdict
         return None
@@ -244,27 +239,6 @@ class Delivery:
             log.warning(said, attempt.id, words(trouble))
             return False
         return bool(row["is_told"])
-
-
-def _failing(
-    given: Sequence[Any], verdict: Verdict, attempt: Attempt
-) -> Callable[[Connection], list[dict[str, Any]]]:
-    """The failure and, in the same transaction, the wait that somebody asked for."""
-
-    def fail(conn: Connection) -> list[dict[str, Any]]:
-        if verdict.retry_after is None:
-            return conn.execute(FAIL.encode(), given).fetchall()
-        with conn.transaction():
-            rows = conn.execute(FAIL.encode(), given).fetchall()
-            wait = [verdict.retry_after, attempt.id, attempt.number]
-            try:
-                with conn.transaction():
-                    conn.execute(DELAY.encode(), wait)
-            except psycopg.errors.InsufficientPrivilege:
-                log.warning("run %s: may not say when it is tried again", attempt.id)
-        return rows
-
-    return fail
 
 
 def _go_together(batch: Sequence[Item], item: Item) -> bool:

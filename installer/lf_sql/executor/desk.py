@@ -7,13 +7,12 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import partial
 from typing import Any, Literal
 
 from lf_sql.errors import Stopped
 from lf_sql.executor.delivery import Delivery, Item, Untold
-from lf_sql.executor.failures import Verdict, capped, verdict_of
+from lf_sql.executor.failures import Verdict, capped
 from lf_sql.executor.handlers import Handler, Handlers
 from lf_sql.executor.leases import Attempt, Leases
 from lf_sql.executor.run import Run
@@ -63,7 +62,6 @@ class Desk:
         on_end: Callable[[Outcome], None],
         clean: Callable[[str], str],
         give_up: Callable[[Exception], None],
-        gives_back: bool,
     ) -> None:
         self._handlers = handlers
         self._concurrency = concurrency
@@ -74,7 +72,6 @@ class Desk:
         self._on_end = on_end
         self._clean = clean
         self._give_up = give_up
-        self._gives_back = gives_back
         self._threads = Threads("run")
         self._tasks: set[asyncio.Task[None]] = set()
         self._lock = threading.Lock()
@@ -96,32 +93,24 @@ class Desk:
         waiting = any(handler.waiting for handler in self._handlers.all())
         return bool(self._running or self._untold or waiting)
 
-    def room(self) -> tuple[int, int]:
-        """How many runs could be taken now, whosever they are, and how many if they suit."""
+    def room(self) -> tuple[int, list[tuple[Handler, int]]]:
+        """How many runs could be taken now, and how many of them each handler has room for."""
         with self._lock:
             most = self._concurrency
             left = max(0, min(most, most + most // 2 - self._untold) - self._running)
-            rooms = [handler.room for handler in self._handlers.all()] or [most]
-            return min(left, *rooms), min(left, max(rooms))
+            return left, [(handler, handler.room) for handler in self._handlers.all()]
 
     def take(self, rows: Sequence[dict[str, Any]], sent_at: float) -> list[Attempt]:
-        """Claimed runs; those that are too many for their handler come back, as do those without
-        one where they are to be given back."""
+        """Claimed runs; those that are too many for their handler, or have none, come back."""
         too_many = []
         for row in rows:
             attempt, earlier = self._leases.add(row, sent_at)
             job = Job(attempt, Run(attempt, self._append), self._handlers.find(row), earlier)
             with self._lock:
-                is_unfit = job.handler is None and not self._gives_back
-                if is_unfit:
-                    self._running += 1
-                elif job.handler is None or job.handler.room < 1:
+                if job.handler is None or job.handler.room < 1:
                     too_many.append(attempt)
                 else:
                     job.handler.waiting.append(job)
-            if is_unfit:
-                self._settle(job, verdict_of(self._handlers.missing(row), Decimal(0)))
-                self._over(job)
         self._leases.look()
         self.begin()
         return too_many

@@ -19,6 +19,8 @@ from lf_sql.executor.machine import Machine, Options
 
 F = TypeVar("F", bound=Function)
 
+LAST_WORDS = 2.0  # seconds for tasks that are cancelled as the process ends
+
 log = logging.getLogger("lf_sql.executor")
 
 
@@ -39,9 +41,9 @@ class Executor:
     runs of one that has died; it is extended thrice in that time, and a handler learns as often
     that its run was cancelled. `poll`: seconds after which it looks for runs though no
     notification came. `grace`: seconds that runs have to end once it is to stop; None: all the
-    time they want. `once`: end when nothing is left to claim. A run without a handler fails with
-    the cause `no_handler`; with `gives_back` it is put off for half a minute instead, for another
-    executor to claim. `on_end` gets what became of each attempt, in the threads that tell it.
+    time they want. `once`: end when nothing is left to claim. Runs of workflows without a handler
+    are left alone, for another executor. `on_end` gets what became of each attempt, in the threads
+    that tell it.
     """
 
     def __init__(
@@ -53,7 +55,6 @@ class Executor:
         poll: float = 5.0,
         grace: float | None = None,
         once: bool = False,
-        gives_back: bool = False,
         application: str = "lf-sql executor",
         on_end: Callable[[Outcome], None] | None = None,
     ) -> None:
@@ -64,7 +65,7 @@ class Executor:
         if poll <= 0:
             raise ValueError(f"poll must be more than 0 seconds, not {poll}")
         self.dsn = dsn
-        self.options = Options(concurrency, lease, poll, once, gives_back, application)
+        self.options = Options(concurrency, lease, poll, once, application)
         self.handlers = Handlers()
         self._grace = grace
         self.on_end = on_end or _ignore
@@ -107,8 +108,12 @@ class Executor:
         LfSqlError: the database cannot be used so.
         """
         refuse_a_second_loop("await executor.serve()")
-        with suppress(asyncio.CancelledError):
-            asyncio.run(self.serve(signals=True))
+        loop = asyncio.new_event_loop()
+        try:
+            with suppress(asyncio.CancelledError):
+                loop.run_until_complete(self.serve(signals=True))
+        finally:
+            _close(loop)
 
     async def serve(self, *, signals: bool = False) -> None:
         """The same within a loop that is there already, and without signals unless asked for.
@@ -190,6 +195,17 @@ class Executor:
             threading.Thread(target=machine.abandon, daemon=True).start()  # it waits for locks
         elif count > 2:
             machine.leave()
+
+
+def _close(loop: asyncio.AbstractEventLoop) -> None:
+    """As asyncio.run does, without waiting for a task that swallows its cancellation."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=LAST_WORDS))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
 
 
 def _ignore(_: Outcome) -> None:

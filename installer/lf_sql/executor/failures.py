@@ -20,10 +20,12 @@ class RunFailed(Exception):
     """The attempt has failed; the retry policy's `retryOn` is about its `cause`.
 
     Raise it with a cause of your own, or a subclass; yours may have a `cause` of its own. Another
-    attempt, where policy grants one, waits at least `retry_after` seconds, a day at most.
+    attempt, where policy grants one, waits at least `retry_after` seconds, a day at most; with
+    `retry=False` there is none, since it would end no better.
     """
 
     cause = "failed"
+    retry = True
 
     def __init__(
         self,
@@ -31,8 +33,11 @@ class RunFailed(Exception):
         *,
         cause: str | None = None,
         retry_after: float | timedelta | None = None,
+        retry: bool | None = None,
     ) -> None:
         super().__init__(message)
+        if retry is not None:
+            self.retry = retry
         if cause is not None:
             self.cause = cause
         if isinstance(retry_after, timedelta):
@@ -75,17 +80,26 @@ class Verdict:
     text: str
     spent: Decimal = Decimal(0)
     retry_after: float | None = None  # seconds before another attempt
+    is_final: bool = False  # no other attempt, whatever the policy grants
 
 
 def verdict_of(error: BaseException, spent: Decimal) -> Verdict:
-    """What an exception of a handler means for its run."""
+    """What an exception of a handler means for its run, whatever is wrong with the exception."""
+    try:
+        return _verdict_of(error, spent)
+    except Exception as trouble:
+        name = type(error).__name__[:CAUSE_MOST]
+        return Verdict(name, f"{name}, which cannot be told: {type(trouble).__name__}", spent)
+
+
+def _verdict_of(error: BaseException, spent: Decimal) -> Verdict:
     said = str(error)
     if isinstance(error, RunFailed):
         cause = plain(error.cause).strip()[:CAUSE_MOST] or RunFailed.cause
         retry_after = error.retry_after
         if retry_after is not None:  # NaN and what is negative is no wait
             retry_after = min(retry_after, LONGEST_DELAY) if retry_after > 0 else None
-        return Verdict(cause, said or cause, spent, retry_after)
+        return Verdict(cause, said or cause, spent, retry_after, not error.retry)
     if isinstance(error, TimeoutError):
         return Verdict("timeout", said or "timed out", spent)
     name = type(error).__name__[:CAUSE_MOST]
@@ -114,4 +128,5 @@ def refused(verdict: Verdict, error: psycopg.Error) -> Verdict:
     if verdict.cause is None:
         return Verdict("contract_violated", f"result {reason}", verdict.spent)
     # The failure stands, whatever is wrong with the credits.
-    return Verdict(verdict.cause, f"{verdict.text}; spent_credits {reason}")
+    text = f"{verdict.text}; spent_credits {reason}"
+    return replace(verdict, text=text, spent=Decimal(0))

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from lf_sql.executor.failures import RunFailed
 from lf_sql.executor.run import Run
 
 Function = Callable[[Run], Any]
 KINDS = ("workflow", "battle")
 
 
-@dataclass
+@dataclass(eq=False)
 class Handler:
     """A function, how many runs it may have at once, and those it has."""
 
@@ -50,7 +49,7 @@ class Handlers:
         self._by_id: dict[UUID, Handler] = {}
         self._by_title: dict[str, Handler] = {}
         self._by_kind: dict[str, Handler] = {}
-        self._default: Handler | None = None
+        self.default: Handler | None = None
 
     def add(
         self,
@@ -71,15 +70,15 @@ class Handlers:
             if kind not in KINDS:
                 raise ValueError(f"the kind of a workflow is {' or '.join(KINDS)}, not {kind!r}")
             _add(self._by_kind, kind, handler)
-        elif self._default is not None:
+        elif self.default is not None:
             raise ValueError("there is a default handler already")
         else:
-            self._default = handler
+            self.default = handler
 
     def all(self) -> list[Handler]:
         """Each once, whatever it is for."""
         named = [*self._by_id.values(), *self._by_title.values(), *self._by_kind.values()]
-        found = named if self._default is None else [*named, self._default]
+        found = named if self.default is None else [*named, self.default]
         return list({id(handler): handler for handler in found}.values())
 
     def find(self, row: dict[str, Any]) -> Handler | None:
@@ -88,19 +87,12 @@ class Handlers:
             (self._by_id.get(UUID(row["workflow_id"])) if self._by_id else None)
             or self._by_title.get(row["title"])
             or self._by_kind.get(row["kind"])
-            or self._default
+            or self.default
         )
 
-    def missing(self, row: dict[str, Any]) -> RunFailed:
-        """Why a run that has no handler fails."""
-        there = [
-            *(f'"{title}"' for title in sorted(self._by_title)),
-            *sorted(str(id) for id in self._by_id),
-            *(f"kind {kind}" for kind in sorted(self._by_kind)),
-        ]
-        said = f"handlers here: {', '.join(there)}" if there else "there are no handlers here"
-        workflow = f'"{row["title"]}" ({row["workflow_id"]}, kind {row["kind"]})'
-        return RunFailed(f"no handler for workflow {workflow}; {said}", cause="no_handler")
+    def keys(self) -> tuple[list[str], list[str], list[str]]:
+        """The ids, titles and kinds of workflows that there are handlers for."""
+        return sorted(str(id) for id in self._by_id), sorted(self._by_title), sorted(self._by_kind)
 
 
 def _add(handlers: dict[Any, Handler], key: Any, handler: Handler) -> None:

@@ -15,7 +15,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +27,9 @@ from lf_sql.errors import LfSqlError
 from lf_sql.executor.claims import AT_ONCE, Claims
 from lf_sql.executor.delivery import Delivery
 from lf_sql.executor.desk import Desk, Outcome
-from lf_sql.executor.handlers import Handlers
+from lf_sql.executor.handlers import Handler, Handlers
 from lf_sql.executor.leases import Leases
+from lf_sql.executor.workflows import FRESH, Workflows
 from lf_sql.link import Link, Outage, connect, first_connection, pauses, words
 from lf_sql.trouble import kind_of
 from lf_sql.wake import Wake
@@ -50,7 +51,6 @@ class Options:
     lease: float = 300.0  # seconds
     poll: float = 5.0  # seconds without a notification: retries and available_at make none
     once: bool = False  # end when there is nothing to claim
-    gives_back: bool = False  # what has no handler, instead of failing it
     application: str = "lf-sql executor"
 
 
@@ -68,6 +68,7 @@ class Machine:
         self.id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(6)}"
         self._dsn = dsn
         self._options = options
+        self._handlers = handlers
         self._stop = threading.Event()
         self._gone = threading.Event()  # set at the very end: nobody waits for the server then
         self._wake = Wake()
@@ -79,7 +80,11 @@ class Machine:
         self._link = Link("work", self._connect, self._outage, self._gone)
         self._beats = Link("heartbeat", self._connect, self._outage, self._gone)
         self._leases = Leases(self._beats, self._outage, options.lease, self._gone, self._give_up)
-        self._claims = Claims(self.id, self._ear, self._leases, options.lease, self._stop)
+        # With `once` nothing comes later: what there is now must be known.
+        self._workflows = Workflows(handlers, self._ear, 0.0 if options.once else FRESH)
+        self._claims = Claims(
+            self.id, self._ear, self._leases, options.lease, self._stop, self._workflows
+        )
         self._delivery = Delivery(self._link, self._outage, self._gone)
         self._desk = Desk(
             handlers,
@@ -91,7 +96,6 @@ class Machine:
             on_end,
             lambda text: environment.clean(text, dsn),
             self._give_up,
-            options.gives_back,
         )
 
     def run(self) -> None:
@@ -175,32 +179,60 @@ class Machine:
 
     def _take(self) -> int:
         """Claim as many as there is room for, and begin with each."""
-        surely, limit = self._desk.room()
-        now = time.monotonic()
+        left, rooms = self._desk.room()
+        free = [handler for handler, room in rooms if room > 0]
+        if left < 1 or not free:
+            return 0
+        if self._handlers.default in free and len(rooms) > 1:
+            return self._take_any(left, [room for _, room in rooms], free)
+        limit = min([left, *(room for _, room in rooms if room > 0)])
+        taken = self._claim(limit, free)
+        if taken < limit:
+            return taken
+        # There may be more, and handlers with much room need not wait for those with little.
+        left, rooms = self._desk.room()
+        most = max(room for _, room in rooms)
+        roomy = [(handler, room) for handler, room in rooms if room > most // 2]
+        if 0 < len(roomy) < len(free):
+            limit = min([left, *(room for _, room in roomy)])
+            taken += self._claim(limit, [handler for handler, _ in roomy])
+        return taken
+
+    def _take_any(self, left: int, rooms: Sequence[int], free: Sequence[Handler]) -> int:
+        """The same where the default handler has room: a claim can name workflows, not leave some
+        out, so that what is too much for one that is full is put off."""
+        limit = min(left, max(rooms))
+        is_one_full = min(rooms) < 1
         if self._options.once:  # nothing is put off that would then be left
-            limit = surely
-        is_one_full = surely < 1
-        if limit < 1 or (is_one_full and now < self._sweep_at):
+            limit = min(limit, *rooms)
+        if is_one_full and time.monotonic() < self._sweep_at:
+            return 0
+        taken = self._claim(limit, free)
+        if is_one_full:  # others' runs may stand behind those of the one that is full
+            self._sweep_at = time.monotonic() + SWEEP
+        return taken
+
+    def _claim(self, limit: int, handlers: Sequence[Handler]) -> int:
+        if limit < 1:
             return 0
         try:
-            rows, sent_at = self._claims.claim(min(limit, AT_ONCE))
+            rows, sent_at = self._claims.claim(min(limit, AT_ONCE), handlers)
         except (psycopg.Error, LfSqlError) as error:
             self._give_up(error)
             return 0
         too_many = self._desk.take(rows, sent_at)
-        if is_one_full or too_many:  # others' runs may stand behind those of the one that is full
-            self._sweep_at = now + SWEEP
         if too_many:
             for attempt in too_many:
                 self._leases.drop(attempt)
             self._claims.give_back(too_many, PUT_OFF)
+            self._sweep_at = time.monotonic() + SWEEP
         return len(rows) if self._options.once else len(rows) - len(too_many)
 
     def _pause(self) -> float:
         """Seconds until the next claim, where nobody says that there is something."""
         most = 0.2 if self._options.once else self._options.poll
-        until = self._sweep_at - time.monotonic()
-        return min(most, until) if until > 0 else most
+        others = (self._sweep_at - time.monotonic(), self._workflows.look_again)
+        return min([most, *(seconds for seconds in others if seconds > 0)])
 
     def _drain(self) -> None:
         unbegun = self._desk.unbegun()

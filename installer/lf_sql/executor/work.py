@@ -16,7 +16,7 @@ from lf_sql.executor.failures import (
     verdict_of,
 )
 from lf_sql.executor.handlers import Handler
-from lf_sql.executor.leases import GRACE, Attempt
+from lf_sql.executor.leases import GRACE, Attempt, Watcher
 from lf_sql.executor.run import Run, dumps
 
 log = logging.getLogger("lf_sql.executor")
@@ -57,13 +57,21 @@ class Task:
 
 
 class Clock:
-    """The time-out of a plain handler, which nobody can end: it is told, and given a while.
+    """The time-out of a handler: it is told, and given a while.
 
-    If it goes on, its attempt fails all the same; its place stays taken until it ends.
+    If it goes on, as a plain one may and an `async` one that swallows its cancellation, its attempt
+    fails all the same; its place stays taken until it ends.
     """
 
-    def __init__(self, seconds: float | None, attempt: Attempt, late: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        seconds: float | None,
+        attempt: Attempt,
+        late: Callable[[], None],
+        watcher: Watcher | None = None,
+    ) -> None:
         self.is_over = False
+        self._watcher = watcher
         self._attempt = attempt
         self._late = late
         self._timer = self._start(seconds, self._over) if seconds is not None else None
@@ -81,6 +89,8 @@ class Clock:
     def _over(self) -> None:
         self.is_over = True
         self._attempt.told_to_stop.set()
+        if self._watcher is not None:
+            self._watcher.lost()
         self._timer = self._start(GRACE, self._late)
 
 
@@ -118,14 +128,14 @@ async def work_async(
     if watcher is None:
         settle(Verdict(None, ""))
         return
-    limit = asyncio.timeout(run.timeout)
+    clock = Clock(run.timeout, attempt, lambda: settle(_timed_out(run)), watcher)
     try:
-        async with limit:
-            verdict = _verdict(await handler.function(run), run)
+        verdict = _verdict(await handler.function(run), run)
     except BaseException as error:
-        verdict = _failed(error, run, watcher.is_ended, quietly=limit.expired())
+        verdict = _failed(error, run, watcher.is_ended, quietly=clock.is_over)
+    clock.stop()
     attempt.ended()
-    settle(_timed_out(run) if limit.expired() else verdict)
+    settle(_timed_out(run) if clock.is_over else verdict)
 
 
 def _verdict(result: Any, run: Run) -> Verdict:

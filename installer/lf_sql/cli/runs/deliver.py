@@ -12,11 +12,11 @@ from lf_sql import webhook
 from lf_sql.cli.context import options
 from lf_sql.cli.params import Duration
 from lf_sql.cli.runs.carry_out import carry_out
+from lf_sql.environment import WEBHOOK_SECRET
 from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor
 from lf_sql.executor.handlers import Handler
 
-SECRET = "LF_SQL_WEBHOOK_SECRET"
 EPILOG = """\b
 Each run is posted as JSON (id, attempt, worker_id, context_inputs and definition among its
 keys), signed as Standard Webhooks are, with the secret whsec_... of LF_SQL_WEBHOOK_SECRET;
@@ -26,7 +26,7 @@ two, with a blank between, while one replaces the other. webhook-id is RUN:ATTEM
   202                     the endpoint calls fn_complete_workflow_run with the worker_id and
                           attempt that it got before the lease ends (see --lease)
   408 425 429 5xx, none   another attempt by policy, no sooner than Retry-After
-  anything else           fails the attempt as contract_violated
+  anything else           fails the run as contract_violated
 \b
 Examples:
   lf-sql runs deliver --url https://jobs.example.org/run
@@ -59,19 +59,19 @@ def _routes(routes: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _keys(unsigned: bool) -> list[bytes]:
-    secret = os.environ.get(SECRET, "")
+    secret = os.environ.get(WEBHOOK_SECRET, "")
     if unsigned:
         return []
     if not secret.strip():
         raise LfSqlError(
-            f"{SECRET} is not set: nobody could tell that a request is ours",
-            f'export {SECRET}="whsec_$(openssl rand -base64 32)", or --unsigned',
+            f"{WEBHOOK_SECRET} is not set: nobody could tell that a request is ours",
+            f'export {WEBHOOK_SECRET}="whsec_$(openssl rand -base64 32)", or --unsigned',
         )
     try:
         return webhook.keys_of(secret)
     except ValueError as error:
         hint = 'make one: "whsec_$(openssl rand -base64 32)"'
-        raise LfSqlError(f"{SECRET}: {error}", hint) from None
+        raise LfSqlError(f"{WEBHOOK_SECRET}: {error}", hint) from None
 
 
 @click.command("deliver", epilog=EPILOG)
@@ -125,9 +125,9 @@ def command(
 ) -> None:
     """Claim runs and post each to an HTTP endpoint, whose answer is its end.
 
-    A slow endpoint takes the places of its own URL alone. Where not all workflows have a URL, runs
-    of the others are given back for half a minute: nobody else has them as long. SIGTERM lets what
-    is under way finish; a second one ends it, a third leaves what the server has not taken yet.
+    Only runs of workflows that have a URL are claimed, and a slow endpoint takes the places of its
+    own URL alone. SIGTERM lets what is under way finish; a second one ends it, a third leaves what
+    the server has not taken yet.
     """
     targets = _routes(routes)
     if url is None and (not targets or workflows):
@@ -152,7 +152,6 @@ def command(
         lease=lease / 1000,
         poll=max(poll / 1000, 0.05),
         once=once,
-        gives_back=True,
         application="lf-sql runs deliver",
     )
     try:

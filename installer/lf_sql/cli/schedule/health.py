@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 
 import click
 
@@ -46,10 +48,29 @@ def command(server: bool, cron_dsn: str | None) -> None:
 
 def echo(line: health.Line) -> None:
     """`worker: ok` and what there is to say; tab-separated in a pipe."""
-    head = click.style(plain(line.head), fg=COLOURS[line.state])
     if not sys.stdout.isatty():
         click.echo("\t".join(map(plain, [line.head, line.detail, line.advice or ""])))
         return
-    click.echo(f"{head}  {plain(line.detail)}")
-    if line.advice:
-        click.echo(f"    -> {plain(line.advice)}")
+    show(line, shutil.get_terminal_size().columns)
+    command, _, comment = plain(line.advice or "").partition(" # ")
+    if command:  # in one piece, however long: it is there to be copied
+        click.echo(f"    -> {command}")
+    if comment:
+        click.echo(_folded(f"       # {comment}", shutil.get_terminal_size().columns, 9))
+
+
+def show(line: health.Line, columns: int) -> None:
+    """The finding alone, folded between words."""
+    head = plain(line.head)
+    text = _folded(f"{head}  {plain(line.detail)}", columns, 4)
+    click.echo(click.style(head, fg=COLOURS[line.state]) + text.removeprefix(head))
+
+
+def _folded(text: str, columns: int, indent: int) -> str:
+    return textwrap.fill(
+        text,
+        columns,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -16,6 +16,18 @@ from lf_sql.console.render import done, is_partial, page
 from lf_sql.db import Connection
 
 SHOWN = 500
+# The first findings, and what holds of all of them: ten thousand need not come here.
+LINES = """
+select l.*
+from (
+  select h.*, row_number() over (partition by h.schedule_id is null order by h.place) as number,
+    count(h.schedule_id) over () as total, bool_or(h.state = 'bad') over () as is_bad
+  from public.fn_schedule_health() with ordinality
+  as h (check_name, state, label, detail, advice, schedule_id, place)
+) as l
+where l.schedule_id is null or l.number <= %s
+order by l.place
+"""
 # Advice that a button can follow: what the command is, what the button says, where it posts to.
 ADVICE = re.compile(r"^lf-sql schedule (resume|recompute|backfill) \S+(?: --since (\S+))?")
 BUTTONS = {
@@ -23,6 +35,12 @@ BUTTONS = {
     "recompute": ("Compute its next run anew", "recompute"),
     "backfill": ("Run what was dropped", "backfill"),
 }
+# Advice that is a page of the console: what the command is, what the link says, where it leads.
+LINKS = (
+    (re.compile(r"^lf-sql schedule preview (\S+)"), "What its next slots come to", "/schedules/"),
+    (re.compile(r"^lf-sql schedule condition test (\S+)"), "Try its condition", "/builder/"),
+    (re.compile(r"^lf-sql runs list --schedule (\S+)"), "Its runs", "/runs?schedule="),
+)
 
 
 def _with_button(line: dict[str, Any]) -> dict[str, Any]:
@@ -33,17 +51,25 @@ def _with_button(line: dict[str, Any]) -> dict[str, Any]:
         button = {"text": text, "url": f"/schedules/{line['schedule_id']}/{action}"}
         if found[2]:
             button["values"] = {"since": found[2]}
-    return {**line, "button": button}
+    link = next(
+        (
+            {"text": text, "url": url + fits[1]}
+            for pattern, text, url in LINKS
+            if (fits := pattern.match(line["advice"] or ""))
+        ),
+        None,
+    )
+    return {**line, "button": button, "link": link}
 
 
 def health(request: Request, conn: Connection) -> Response:
-    lines = rows(conn, "select h.* from public.fn_schedule_health() as h")
+    lines = rows(conn, LINES, SHOWN)
     findings = [line for line in lines if line["schedule_id"] is not None]
     context: dict[str, Any] = {
         "general": [line for line in lines if line["schedule_id"] is None],
-        "findings": [_with_button(line) for line in findings[:SHOWN]],
-        "total": len(findings),
-        "is_bad": any(line["state"] == "bad" for line in lines),
+        "findings": [_with_button(line) for line in findings],
+        "total": lines[0]["total"] if lines else 0,
+        "is_bad": bool(lines and lines[0]["is_bad"]),
     }
     template = "_health.html" if is_partial(request) else "health.html"
     return page(request, template, active="health", **context)

@@ -60,7 +60,7 @@ select c.id, c.name, c.kind, c.timezone, t.today, array(
   union
   select d from public.fn_get_calendar_dates(
     c.id, date_trunc('year', t.today)::date,
-    (date_trunc('year', t.today) + interval '1 year' - interval '1 day')::date) as d
+    (date_trunc('year', t.today) + interval '2 years' - interval '1 day')::date) as d
   order by 1
 ) as dates
 from public.fn_get_schedule_calendars() as c

@@ -110,25 +110,37 @@ from agents.gateway_cron_runs as r
 where r.gateway_cron_id = any(%(gateways)s)
   and r.scheduled_for >= %(start)s and r.scheduled_for < %(end)s
 """
-# What comes, as the preview has it; beyond what it lists, the slots that the rule has.
+# What comes, as the preview has it; of gateways, and where the preview lists no more, the slots of
+# the rule, cell by cell.
 COMING = """
 with previewed as materialized (
   select i.id, p.tick_at as at, p.decision
   from unnest(%(flows)s::uuid[]) as i (id)
   cross join lateral public.fn_preview_schedule_ticks(i.id, %(cells)s, %(end)s - now()) as p
   where %(end)s > now()
+),
+open as materialized (
+  select i.id, max(p.at) + interval '1 microsecond' as start_at
+  from unnest(%(active)s::uuid[]) as i (id)
+  left join previewed as p on p.id = i.id
+  group by i.id
+  having count(p.at) = %(cells)s or i.id <> all(%(flows)s::uuid[])
 )
-select p.id, p.at, p.decision from previewed as p where p.at >= %(start)s
+select p.id, p.at, p.decision
+from previewed as p
+where p.at >= %(start)s and p.at < %(end)s
 union all
-select g.schedule_id, g.slot_at, 'dispatch'
-from unnest(%(active)s::uuid[]) as i (id)
-left join (select p.id, max(p.at) as at from previewed as p group by p.id) as l on l.id = i.id
+select o.id, g.slot_at, 'dispatch'
+from open as o
+cross join generate_series(0, %(cells)s - 1) as k
 cross join lateral (
-  select greatest(%(start)s, now(), l.at + interval '1 microsecond') as start_at
+  select greatest(%(start)s + k * c.width, now(), o.start_at) as start_at,
+    %(start)s + (k + 1) * c.width as end_at
+  from (select (%(end)s - %(start)s) / %(cells)s as width) as c
 ) as f
 cross join lateral public.fn_get_slots(
-  array[i.id], least(f.start_at, %(end)s - interval '1 microsecond'), %(end)s, %(cells)s) as g
-where f.start_at < %(end)s
+  array[o.id], least(f.start_at, f.end_at - interval '1 microsecond'), f.end_at, 60) as g
+where f.start_at < f.end_at
 """
 
 

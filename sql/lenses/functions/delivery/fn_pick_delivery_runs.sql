@@ -14,10 +14,10 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
 set jit = off
 as $$
 declare
-  v_lenser_id uuid;
   v_others uuid[];
   v_run record;
   v_known uuid[] := array[]::uuid[];
@@ -25,26 +25,35 @@ declare
   v_at integer;
   v_picked uuid[] := array[]::uuid[];
 begin
-  select w.lenser_id into v_lenser_id from lenses.workflows as w where w.id = p_workflow_id;
   v_others := array(
     select d.workflow_id from lenses.deliveries as d
     where d.is_active and d.workflow_id is not null and 'runs' = any (d.sends));
   for v_run in
     select c.id, c.schedule_id, c.max_in_flight
     from (
-      -- The empty text keeps the planner from reading the queue of all for the runs of one lenser.
       (
         select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
         from lenses.workflow_runs as r
         left join lenses.workflow_schedules as s on s.id = r.schedule_id
-        where p_workflow_id is not null and r.lenser_id = v_lenser_id
-          and r.workflow_id = p_workflow_id
-          and r.status in ('pending_approval', 'pending') and r.status || '' = 'pending'
-          and (r.available_at is null or r.available_at <= p_now)
+        where r.workflow_id between p_workflow_id and p_workflow_id
+          and r.status = 'pending' and r.available_at is null
           and (s.max_in_flight is null or s.max_in_flight > (
             select count(*) from lenses.workflow_runs as x
             where x.schedule_id = s.id and x.status = 'running'))
-        order by r.priority desc, r.created_at, r.scheduled_for, r.id
+        order by r.workflow_id, r.priority desc, r.created_at, r.scheduled_for, r.id
+        limit 1000
+      )
+      union all
+      (
+        select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
+        from lenses.workflow_runs as r
+        left join lenses.workflow_schedules as s on s.id = r.schedule_id
+        where r.workflow_id between p_workflow_id and p_workflow_id
+          and r.status = 'pending' and r.available_at <= p_now
+          and (s.max_in_flight is null or s.max_in_flight > (
+            select count(*) from lenses.workflow_runs as x
+            where x.schedule_id = s.id and x.status = 'running'))
+        order by r.workflow_id, r.available_at
         limit 1000
       )
       union all

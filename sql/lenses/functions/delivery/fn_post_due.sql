@@ -17,7 +17,8 @@ begin
   v_room := least(
     p_limit,
     case when v_delivery.failures >= 5 then 1 else v_delivery.max_in_flight end - (
-      select count(*) from lenses.delivery_requests as q where q.delivery = p_name));
+      select count(*) from lenses.delivery_requests as q
+      where q.delivery = p_name and q.expires_at > p_now));
   if not v_delivery.is_active or v_room <= 0 then
     return 0;
   end if;

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- Up to p_limit answers to a delivery's requests, and what follows from them; returns how many. The
 -- caller holds the delivery's row. An answer is ours if its number and the queue are those of the
--- request, it is no older than that, and, where it repeats a webhook-id, that is the request's. A
+-- request, it is no older than that, and, where it repeats a webhook-id, that is the request's. One
+-- that comes after the lease, ten minutes at most, decides nothing, but what was spent is booked. A
 -- run that somebody holds, or whose schedule, is left for the next beat: it waits for nobody. A
 -- loop a request, each in a block of its own: one that cannot be settled is left to its lease.
 create or replace function lenses.fn_read_answers(
@@ -27,7 +28,8 @@ declare
 begin
   delete from lenses.delivery_requests as q
   where q.delivery = p_delivery.name and (
-    q.expires_at <= p_now or q.queue_oid is distinct from to_regclass('net._http_response'));
+    q.expires_at <= p_now - interval '10 minutes'
+    or q.queue_oid is distinct from to_regclass('net._http_response'));
 
   for v_answer in
     select distinct on (q.request_id)

@@ -17,8 +17,8 @@ begin
   v_text := (
     select btrim(h.value) from jsonb_each_text(p_headers) as h
     where lower(h.key) = 'retry-after' limit 1);
-  if v_text ~ '^[0-9]{1,9}$' then
-    return least(v_text::integer * interval '1 second', interval '1 day');
+  if v_text ~ '^[0-9]+$' then
+    return least(left(v_text, 20)::numeric, 86400) * interval '1 second';
   elsif v_text
     ~ '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$' then
     return least(greatest(v_text::timestamptz - p_now, interval '0'), interval '1 day');

@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- What an answer means for the run and attempt that it is about; nothing where that attempt is
--- over. The rules are those of lf-sql runs deliver: 200 with a JSON object completes the run; 202
--- leaves it to the endpoint until the lease ends; 408, 425, 429, 5xx and no answer fail the
--- attempt, with no other before Retry-After; so does whatever else, as contract_violated. A number
--- spent_credits in a JSON object is booked, and ends a run that passes its limit. Returns what went
--- wrong, if it did.
+-- What an answer means for the run and attempt that it is about. The rules are those of lf-sql runs
+-- deliver: 200 with a JSON object completes the run; 202 leaves it to the endpoint until the lease
+-- ends; 408, 425, 429, 5xx and no answer fail the attempt, with no other before Retry-After;
+-- whatever else fails the run as contract_violated, without another attempt unless retryOn names
+-- that cause. A number spent_credits in a JSON object is booked, whatever has become of the attempt
+-- meanwhile, and ends a run that passes its limit. Returns what went wrong, if it did.
 create or replace function lenses.fn_settle_run(
   p_request lenses.delivery_requests,
   p_status integer,
@@ -28,6 +28,7 @@ declare
   v_run lenses.workflow_runs;
   v_total numeric;
   v_limit numeric;
+  v_is_ours boolean;
   v_cause text := case
     when p_is_timed_out or p_status = 408 then 'timeout'
     when p_status in (425, 429) then 'rate_limit'
@@ -40,9 +41,6 @@ declare
         left(p_content, 1200), '[[:cntrl:][:space:]]+', ' ', 'g'), 300), ''), '')
     else coalesce(left(p_error, 1000), 'the endpoint did not answer') end;
 begin
-  if p_status = 202 then
-    return null;
-  end if;
   if v_spent < 0 or round(v_spent, 4) >= 100000000000000 then
     v_spent := 0;
   end if;
@@ -50,22 +48,28 @@ begin
   v_limit := (v_run.policies #>> '{limits,spending_limit_credits}')::numeric;
   v_total := v_spent
     + case when v_run.metadata ? 'fallback_from' then 0 else v_run.spent_credits end;
-  if v_total > v_limit then
+  if p_status = 202 then
+    v_is_ours := false;
+    v_error := null;
+  elsif v_total > v_limit then
     v_cause := 'budget_exceeded';
     v_error := format('spent %s credits, the limit is %s', trim_scale(v_total),
       trim_scale(v_limit));
   elsif p_status = 200 and c_result is not null then
-    perform lenses.fn_complete_workflow_run(
+    v_is_ours := lenses.fn_complete_workflow_run(
       p_request.run_id, c_worker_id, c_result, v_spent, p_request.attempt);
-    return null;
+    v_error := null;
   end if;
-  if lenses.fn_fail_workflow_run(
-    p_request.run_id, c_worker_id, v_cause, v_error, v_spent, p_request.attempt)
-  then
-    update lenses.workflow_runs as r
-    set available_at = greatest(r.available_at, p_now + lenses.fn_retry_after(p_headers, p_now))
-    where r.id = p_request.run_id and r.status = 'pending'
-      and lenses.fn_retry_after(p_headers, p_now) > interval '0';
+  if v_is_ours is null then
+    v_is_ours := lenses.fn_fail_workflow_run(
+      p_request.run_id, c_worker_id, v_cause, v_error, v_spent, p_request.attempt,
+      lenses.fn_retry_after(p_headers, p_now),
+      v_cause = 'contract_violated'
+      and not coalesce(v_run.policies #> '{retry_policy,retryOn}' ? v_cause, false));
+  end if;
+  if not v_is_ours and v_spent > 0 then
+    perform lenses.fn_book_run_credits(
+      p_request.run_id, c_worker_id, p_request.attempt, v_spent);
   end if;
   return v_error;
 end;

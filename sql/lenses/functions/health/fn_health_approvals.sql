@@ -16,9 +16,9 @@ select
   a.n::text,
   format('%s %s for the owner''s decision, the oldest since %s%s', a.n,
     case a.n when 1 then 'run waits' else 'runs wait' end, lenses.fn_health_since(a.oldest, a.now),
-    case a.schedules
-      when 0 then ''
-      when 1 then '; all that schedules started are of one'
+    case
+      when a.n = 1 or a.schedules = 0 then ''
+      when a.schedules = 1 then '; those of schedules are all of one'
       else format('; they are of %s schedules', a.schedules)
     end),
   'lf-sql runs list --status pending_approval # then: lf-sql runs approve RUN... or reject RUN...',

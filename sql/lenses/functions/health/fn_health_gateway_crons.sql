@@ -12,8 +12,7 @@ select
     coalesce(g.name, 'a gateway that is gone'), f.detail), f.advice, null::uuid
 from (
   select m.id, m.label, m.detail, 'lf-sql schedule recompute --all' as advice
-  from lenses.fn_misplaced_schedules(p_lenser_id) as m
-  where m.resource = 'gateway cron'
+  from lenses.fn_misplaced_gateway_crons(p_lenser_id) as m
   union all
   select m.id, 'PARENT_GONE', m.detail, format('remove it: lf-sql gateway cron remove %s', m.id)
   from lenses.fn_missing_parents(p_lenser_id) as m

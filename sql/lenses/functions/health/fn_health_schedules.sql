@@ -12,7 +12,11 @@ set jit = off
 set timezone = 'UTC'
 as $$
 with zones as materialized (
-  select z.name from pg_timezone_names as z
+  select t.name, lenses.fn_has_zone(t.name) as is_known
+  from (
+    select distinct s.timezone as name from lenses.workflow_schedules as s
+    where p_lenser_id is null or s.lenser_id = p_lenser_id
+  ) as t
 ),
 
 newest as materialized (
@@ -26,10 +30,12 @@ newest as materialized (
 
 mine as materialized (
   select
-    s.*,
+    s.id, s.lenser_id, s.workflow_id, s.is_active, s.paused_at, s.paused_until, s.pause_note,
+    s.next_run_at, s.due_at, s.last_run_at, s.last_dispatch_status, s.last_error_message,
+    s.cron_expr, s.timezone, s.calendar_id,
     lenses.fn_schedule_label(s.name, s.description, w.title) as called,
     w.status as workflow_status,
-    z.name is not null as has_zone,
+    z.is_known as has_zone,
     s.is_active and s.due_at < clock_timestamp() - interval '3 minutes'
     and (s.tick_id = any ((select n.ids from newest as n)::bigint[])) is not true as is_overdue,
     s.last_dispatch_status is null and s.next_run_at is not null
@@ -39,11 +45,11 @@ mine as materialized (
       'skipped_calendar', 'skipped_condition', 'skipped_overlap', 'paused', 'deferred')
     and not (s.due_at < clock_timestamp() - interval '3 minutes') as is_meant,
     s.next_run_at is null
-      and (s.end_at <= clock_timestamp() or s.cron_expr is null or z.name is not null)
+      and (s.end_at <= clock_timestamp() or s.cron_expr is null or z.is_known)
     as is_finished
   from lenses.workflow_schedules as s
   left join lenses.workflows as w on w.id = s.workflow_id
-  left join zones as z on z.name = s.timezone
+  inner join zones as z on z.name = s.timezone
   where p_lenser_id is null or s.lenser_id = p_lenser_id
 ),
 
@@ -75,9 +81,13 @@ findings as (
 
   select
     2, m.id, 'MISSED', 'bad',
-    format('its newest slots were dropped as late: %s of them, %s to %s',
-      coalesce(l.payload #>> '{detail,count}', '1'),
-      to_char(l.first_at, 'YYYY-MM-DD HH24:MI UTC'), to_char(l.last_at, 'YYYY-MM-DD HH24:MI UTC')),
+    case
+      when l.first_at = l.last_at then format('its newest slot, %s, was dropped as late',
+        to_char(l.last_at, 'YYYY-MM-DD HH24:MI UTC'))
+      else format('its newest slots were dropped as late: %s of them, %s to %s',
+        l.payload #>> '{detail,count}', to_char(l.first_at, 'YYYY-MM-DD HH24:MI UTC'),
+        to_char(l.last_at, 'YYYY-MM-DD HH24:MI UTC'))
+    end,
     format('lf-sql schedule backfill %s --since %s # runs them; queue_policy.onMissed decides '
       'about the next time', m.id,
       to_char(greatest(l.first_at, now() - interval '29 days 23 hours'),
@@ -174,8 +184,7 @@ findings as (
   union all
 
   select 6, p.id, p.label, 'bad', p.detail, format('lf-sql schedule recompute %s', p.id)
-  from lenses.fn_misplaced_schedules(p_lenser_id) as p
-  where p.resource = 'schedule'
+  from lenses.fn_misplaced_slots(p_lenser_id) as p
 
   union all
 

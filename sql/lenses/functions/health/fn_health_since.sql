@@ -1,15 +1,18 @@
 -- The time between two instants in the words of lenses.fn_health_age; "forever" where one of them
--- is infinite, as a row of older days may have it.
+-- is infinite, as a row of older days may have it. plpgsql, as fn_health_age is.
 create or replace function lenses.fn_health_since(p_from timestamptz, p_until timestamptz)
 returns text
-language sql
+language plpgsql
 immutable
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-select case
-  when p_from is null or p_until is null then null
-  when isfinite(p_from) and isfinite(p_until) then lenses.fn_health_age(p_until - p_from)
-  else 'forever'
-end
+begin
+  if p_from is null or p_until is null then
+    return null;
+  elsif isfinite(p_from) and isfinite(p_until) then
+    return lenses.fn_health_age(p_until - p_from);
+  end if;
+  return 'forever';
+end;
 $$;

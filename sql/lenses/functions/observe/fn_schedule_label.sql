@@ -1,13 +1,15 @@
 -- What people call a schedule: its name, else its description, else its workflow's title. Whatever
--- names one to people asks here; ids are for commands.
+-- names one to people asks here; ids are for commands. plpgsql: lists ask it for every row.
 create or replace function lenses.fn_schedule_label(p_name text, p_description text, p_title text)
 returns text
-language sql
+language plpgsql
 immutable
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(
+begin
+  return coalesce(
     nullif(btrim(p_name), ''), nullif(btrim(p_description), ''), nullif(btrim(p_title), ''),
-    'schedule without a name')
+    'schedule without a name');
+end;
 $$;

@@ -2,7 +2,8 @@
 create or replace function public.fn_claim_workflow_runs(
   p_worker_id text,
   p_limit integer default 1,
-  p_lease interval default '5 minutes'
+  p_lease interval default '5 minutes',
+  p_workflow_ids uuid[] default null
 )
 returns table (
   id uuid,
@@ -40,8 +41,8 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-select * from lenses.fn_claim_workflow_runs(p_worker_id, p_limit, p_lease)
+select * from lenses.fn_claim_workflow_runs(p_worker_id, p_limit, p_lease, p_workflow_ids)
 $$;
 
-comment on function public.fn_claim_workflow_runs(text, integer, interval) is
+comment on function public.fn_claim_workflow_runs(text, integer, interval, uuid[]) is
   'As lenses.fn_claim_workflow_runs.';

@@ -6,7 +6,8 @@
 create or replace function lenses.fn_claim_workflow_runs(
   p_worker_id text,
   p_limit integer default 1,
-  p_lease interval default '5 minutes'
+  p_lease interval default '5 minutes',
+  p_workflow_ids uuid[] default null
 )
 returns table (
   id uuid,
@@ -55,6 +56,7 @@ as $$
 #variable_conflict use_column
 declare
   v_limit constant integer := least(coalesce(p_limit, 1), 500);
+  v_workflow_ids uuid[];
   v_ids uuid[];
   v_is_lost boolean;
   v_is_guess boolean;
@@ -71,17 +73,27 @@ begin
       message = format('p_limit must not be negative, but is %s', p_limit),
       hint = 'Claim as many runs as you can work on at once.';
   end if;
+  if cardinality(p_workflow_ids) > 1000 then
+    raise exception using
+      errcode = '22023',
+      message = format('p_workflow_ids has %s ids, more than 1000', cardinality(p_workflow_ids)),
+      hint = 'NULL claims the runs of all workflows.';
+  end if;
+  if p_workflow_ids is not null then
+    v_workflow_ids := array(select distinct w.id from unnest(p_workflow_ids) as w (id));
+  end if;
   if not lenses.fn_admit_work() then
     return;
   end if;
   -- Most runs are of schedules without a limit: the first that nobody holds are locked as the queue
   -- is read, up to the first of a schedule with one. They are a guess, which the update asks about
   -- anew. Where they are too few, or a run has waited for its time, so that two queues must be
-  -- looked at, a row at a time is looked at (lenses.fn_pick_runs).
+  -- looked at, or workflows are named, a row at a time is looked at (lenses.fn_pick_runs).
   for v_look in 1 .. 2 loop
     select
       l.is_lost,
-      case when not l.is_due and not (l.is_lost and v_look = 1) then array(
+      case when p_workflow_ids is null and not l.is_due and not (l.is_lost and v_look = 1)
+      then array(
         select r.id
         from (
           select
@@ -116,7 +128,7 @@ begin
   v_is_guess := coalesce(cardinality(v_ids), 0) = v_limit and v_limit > 0;
   for v_try in 1 .. 2 loop
     if not v_is_guess then
-      v_ids := lenses.fn_pick_runs(v_limit);
+      v_ids := lenses.fn_pick_runs(v_limit, v_workflow_ids);
     end if;
     return query
     with taken as (
@@ -167,10 +179,12 @@ begin
 end;
 $$;
 
-comment on function lenses.fn_claim_workflow_runs(text, integer, interval) is
+comment on function lenses.fn_claim_workflow_runs(text, integer, interval, uuid[]) is
   'Takes up to p_limit (500 at most) pending runs that are available, by priority, then age, and '
   'gives them to p_worker_id as running for p_lease (a day at most): the columns of '
-  'lenses.workflow_runs, then the workflow''s definition. No claim goes beyond a schedule''s '
-  'limit. The run belongs to the worker until the lease ends: heartbeat, complete or fail before. '
-  'Commit before the work begins: what a claim holds, others wait for or pass over. LISTEN '
-  'lf_workflow_runs instead of polling. 22023: a worker id, limit or lease that makes no sense.';
+  'lenses.workflow_runs, then the workflow''s definition. p_workflow_ids (1,000 at most): runs of '
+  'these workflows alone, as fast however many others wait; NULL: of all. No claim goes beyond a '
+  'schedule''s limit. The run belongs to the worker until the lease ends: heartbeat, complete or '
+  'fail before. Commit before the work begins: what a claim holds, others wait for or pass over. '
+  'LISTEN lf_workflow_runs instead of polling. 22023: a worker id, limit, lease or list of '
+  'workflows that makes no sense.';

@@ -7,9 +7,12 @@
 -- snapshot is a serialization failure), then its running runs are counted; hence no two claims pass
 -- the limit together, and its runs start in order: behind one that somebody holds, none. A row at a
 -- time by a cursor, since each lock decides about the next, and the queue is read no further than
--- the claim goes; what decides is asked again as the row is locked or, of limits, once all are. The
--- planner's switches: statistics of a queue are always wrong, its index always right.
-create or replace function lenses.fn_pick_runs(p_limit integer)
+-- the claim goes; what decides is asked again as the row is locked or, of limits, once all are.
+-- Where workflows are named (p_workflow_ids), each has queues of its own, read as deep as
+-- lenses.fn_queue_depths says: once for what is asked and a few more, then for a thousand more;
+-- "between" and the order leave it no index but theirs. The planner's switches: statistics of a
+-- queue are always wrong, its index always right.
+create or replace function lenses.fn_pick_runs(p_limit integer, p_workflow_ids uuid[] default null)
 returns uuid[]
 language plpgsql
 volatile
@@ -27,34 +30,10 @@ declare
   v_known uuid[] := array[]::uuid[];
   v_left integer[] := array[]::integer[];
   v_full uuid[] := array[]::uuid[];
-  c_queue cursor for
-    select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
-    from lenses.workflow_runs as r
-    left join lenses.workflow_schedules as s on s.id = r.schedule_id
-    where r.status = 'pending' and r.available_at is null
-      and (not r.needs_approval or exists (
-        select from agents.team_runs as t
-        where t.workflow_run_id = r.id and t.approval_status = 'approved'))
-      and (r.schedule_id is null
-        or r.schedule_id not in (select f.id from unnest(v_full) as f (id)))
-    order by r.priority desc, r.created_at, r.scheduled_for, r.id;
-  c_due cursor for
-    select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
-    from (
-      select q.id, q.schedule_id, q.priority, q.created_at, q.scheduled_for, q.needs_approval
-      from lenses.workflow_runs as q
-      where q.status = 'pending' and q.available_at <= now()
-      order by q.available_at
-      limit 1000
-    ) as r
-    left join lenses.workflow_schedules as s on s.id = r.schedule_id
-    where (not r.needs_approval or exists (
-      select from agents.team_runs as t
-      where t.workflow_run_id = r.id and t.approval_status = 'approved'))
-      and (r.schedule_id is null
-        or r.schedule_id not in (select f.id from unnest(v_full) as f (id)))
-    order by r.priority desc, r.created_at, r.scheduled_for, r.id;
+  c_queue refcursor;
+  c_due refcursor;
   c_tries constant integer := 16;
+  v_depths integer[];
   v_picked uuid[] := array[]::uuid[];
   v_at integer;
   v_blocked integer;
@@ -67,8 +46,75 @@ begin
   for v_round in 1 .. 2 loop
     v_blocked := 0;
     v_has_queued := null;
-    open c_queue;
-    open c_due;
+    if p_workflow_ids is null then
+      open c_queue for
+        select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
+        from lenses.workflow_runs as r
+        left join lenses.workflow_schedules as s on s.id = r.schedule_id
+        where r.status = 'pending' and r.available_at is null
+          and (not r.needs_approval or exists (
+            select from agents.team_runs as t
+            where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+          and (r.schedule_id is null
+            or r.schedule_id not in (select f.id from unnest(v_full) as f (id)))
+        order by r.priority desc, r.created_at, r.scheduled_for, r.id;
+      open c_due for
+        select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
+        from (
+          select q.id, q.schedule_id, q.priority, q.created_at, q.scheduled_for, q.needs_approval
+          from lenses.workflow_runs as q
+          where q.status = 'pending' and q.available_at <= now()
+          order by q.available_at
+          limit 1000
+        ) as r
+        left join lenses.workflow_schedules as s on s.id = r.schedule_id
+        where (not r.needs_approval or exists (
+          select from agents.team_runs as t
+          where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+          and (r.schedule_id is null
+            or r.schedule_id not in (select f.id from unnest(v_full) as f (id)))
+        order by r.priority desc, r.created_at, r.scheduled_for, r.id;
+    else
+      v_depths := lenses.fn_queue_depths(
+        p_workflow_ids, p_limit + case v_round when 1 then c_tries else 1000 end, v_full);
+      open c_queue for
+        select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
+        from unnest(p_workflow_ids, v_depths) as w (id, depth)
+        cross join lateral (
+          select q.*
+          from lenses.workflow_runs as q
+          where q.workflow_id between w.id and w.id
+            and q.status = 'pending' and q.available_at is null
+            and (not q.needs_approval or exists (
+              select from agents.team_runs as t
+              where t.workflow_run_id = q.id and t.approval_status = 'approved'))
+            and (q.schedule_id is null
+              or q.schedule_id not in (select f.id from unnest(v_full) as f (id)))
+          order by q.workflow_id, q.priority desc, q.created_at, q.scheduled_for, q.id
+          limit w.depth
+        ) as r
+        left join lenses.workflow_schedules as s on s.id = r.schedule_id
+        order by r.priority desc, r.created_at, r.scheduled_for, r.id;
+      open c_due for
+        select r.id, r.schedule_id, s.max_in_flight, r.priority, r.created_at, r.scheduled_for
+        from unnest(p_workflow_ids) as w (id)
+        cross join lateral (
+          select q.*
+          from lenses.workflow_runs as q
+          where q.workflow_id between w.id and w.id
+            and q.status = 'pending' and q.available_at <= now()
+          order by q.workflow_id, q.available_at
+          limit 1000
+        ) as r
+        left join lenses.workflow_schedules as s on s.id = r.schedule_id
+        where (not r.needs_approval or exists (
+          select from agents.team_runs as t
+          where t.workflow_run_id = r.id and t.approval_status = 'approved'))
+          and (r.schedule_id is null
+            or r.schedule_id not in (select f.id from unnest(v_full) as f (id)))
+        order by r.priority desc, r.created_at, r.scheduled_for, r.id
+        limit 1000;
+    end if;
     fetch c_due into v_due;
     v_has_due := found;
     while cardinality(v_picked) < p_limit loop
@@ -123,13 +169,16 @@ begin
           and (r.available_at is null or r.available_at <= now())
       ) then
         v_left[v_at] := 0;
+      elsif p_workflow_ids is not null then
+        v_blocked := v_blocked + 1;
       end if;
     end loop;
     close c_queue;
     close c_due;
     exit when cardinality(v_picked) >= p_limit or v_blocked < c_tries;
 
-    -- Many of the first are held up by their schedules' limits: leave out all that are full.
+    -- Many of the first are held up, by their schedules' limits as a rule: leave out all that are
+    -- full.
     v_full := array(
       select k.id from unnest(v_known, v_left) as k (id, free) where k.free <= 0
       union

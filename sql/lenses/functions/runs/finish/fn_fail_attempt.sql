@@ -8,7 +8,9 @@ create or replace function lenses.fn_fail_attempt(
   p_cause text,
   p_error text,
   p_final text,
-  p_now timestamptz
+  p_now timestamptz,
+  p_retry_after interval default null,
+  p_may_retry boolean default true
 )
 returns text
 language plpgsql
@@ -28,11 +30,11 @@ declare
       then (p_run.metadata ->> 'attempts_before')::integer else 0 end;
   v_delay interval;
 begin
-  if p_cause <> 'budget_exceeded'
+  if p_may_retry and p_cause <> 'budget_exceeded'
     and v_attempt <= coalesce((v_retry ->> 'maxRetries')::integer, 1)
     and (coalesce(v_retry -> 'retryOn', '[]') = '[]' or v_retry -> 'retryOn' ? p_cause)
   then
-    v_delay := lenses.fn_retry_delay(v_retry, v_attempt);
+    v_delay := greatest(lenses.fn_retry_delay(v_retry, v_attempt), p_retry_after);
     update lenses.workflow_runs as r
     set status = 'pending', metadata = r.metadata || v_failed,
       available_at = case when v_delay > interval '0' then p_now + v_delay end

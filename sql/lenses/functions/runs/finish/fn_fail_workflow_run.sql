@@ -6,7 +6,9 @@ create or replace function lenses.fn_fail_workflow_run(
   p_cause text,
   p_error text,
   p_spent_credits numeric default 0,
-  p_attempt integer default null
+  p_attempt integer default null,
+  p_retry_after interval default null,
+  p_final boolean default false
 )
 returns boolean
 language plpgsql
@@ -32,6 +34,15 @@ begin
       message = format('p_spent_credits must be 0 or more, and finite, not %s', p_spent_credits),
       hint = 'Give what this attempt has spent.';
   end if;
+  -- Compared as instants too: as an interval, '1 month -30 days' equals nothing.
+  if p_retry_after < interval '0' or p_retry_after > interval '1 day'
+    or now() + p_retry_after < now() or now() + p_retry_after > now() + interval '1 day'
+  then
+    raise exception using
+      errcode = '22023',
+      message = format('p_retry_after must be at most a day, not "%s"', p_retry_after),
+      hint = 'Leave it out for the pause of retry_policy (backoffMs).';
+  end if;
   v_run := lenses.fn_lock_run(p_run_id);
   if v_run.status is distinct from 'running' or v_run.worker_id is distinct from p_worker_id
     or v_run.lease_expires_at <= now() or v_run.attempt <> coalesce(p_attempt, v_run.attempt)
@@ -43,17 +54,22 @@ begin
     where r.id = p_run_id
     returning r.spent_credits into v_run.spent_credits;
   end if;
-  perform lenses.fn_fail_attempt(v_run, p_cause, p_error, 'failed', now());
+  perform lenses.fn_fail_attempt(
+    v_run, p_cause, p_error, 'failed', now(), p_retry_after, p_final is not true);
   return true;
 end;
 $$;
 
-comment on function lenses.fn_fail_workflow_run(uuid, text, text, text, numeric, integer) is
+comment on function lenses.fn_fail_workflow_run(
+  uuid, text, text, text, numeric, integer, interval, boolean
+) is
   'The attempt of a run that p_worker_id holds has failed with p_cause (timeout, provider_error, '
   'rate_limit, contract_violated or another) and p_error (10,000 characters are kept); '
   'p_spent_credits is added to what the run has spent, whatever becomes of it. retry_policy makes '
-  'it pending again after a while (never after budget_exceeded); else it is failed, with '
-  '{"status","cause","error"} as result, and failure_policy follows: halt pauses the schedule, '
-  'fallback gives the run to the other assignee once. False, and nothing changed, where the lease '
-  'is lost or the run is over. p_attempt, the attempt that the claim gave, fences: given and '
-  'another, the answer is false too; NULL is the one that p_worker_id holds now.';
+  'it pending again after a while, no sooner than p_retry_after (a day at most; NULL: when the '
+  'policy says), never after budget_exceeded or where p_final is true, since another attempt makes '
+  'no sense; else it is failed, with {"status","cause","error"} as result, and failure_policy '
+  'follows: halt pauses the schedule, fallback gives the run to the other assignee once. False, '
+  'and nothing changed, where the lease is lost or the run is over. p_attempt, the attempt that '
+  'the claim gave, fences: given and another, the answer is false too; NULL is the one that '
+  'p_worker_id holds now. 22023: a cause, credits or pause that make no sense.';

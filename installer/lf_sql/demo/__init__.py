@@ -1,0 +1,1 @@
+"""The demonstration: one tenant's yesterday, played in seconds, worked off, and judged."""

@@ -1,0 +1,109 @@
+"""Handlers that do not do as they are told, and exceptions that cannot be told."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+from lf_sql import Executor, RateLimited, Run, RunFailed
+from lf_sql.executor import work
+from tests.executor.conftest import Place, at_work
+from tests.support.database import wait_until
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+class Odd(RunFailed):
+    cause = 7  # type: ignore[assignment]
+
+
+WRONG = {
+    "no words": Unspeakable,
+    "no seconds": lambda: RateLimited("soon"),  # type: ignore[arg-type]
+    "no cause": lambda: Odd("x"),
+}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_whatever_is_raised_ends_the_attempt(place: Place, is_async: bool) -> None:
+    executor = Executor(place.dsn)
+
+    def plain(run: Run) -> None:
+        raise WRONG[run.inputs]()
+
+    async def task(run: Run) -> None:
+        plain(run)
+
+    executor.default(task if is_async else plain)
+    runs = [place.start(name, inputs=name)[0] for name in WRONG]
+    with at_work(executor):
+        for run in runs:
+            assert place.ended(run).status == "failed"
+
+
+def test_a_task_that_swallows_its_time_out_keeps_only_its_place(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "GRACE", 0.1)
+    gate = threading.Event()
+    executor = Executor(place.dsn, concurrency=2)
+
+    @executor.handler("stubborn")
+    async def handle(run: Run) -> None:
+        run.spend(1)
+        while not gate.is_set():
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.02)
+
+    executor.handler("other")(lambda run: 1)
+    (stubborn,) = place.start("stubborn", timeoutMs=100)
+    with at_work(executor):
+        row = place.ended(stubborn)
+        assert (row.status, row.metadata["result"]["cause"]) == ("failed", "timeout")
+        assert row.spent_credits == 1
+        assert place.ended(place.start("other")[0]).status == "completed"
+        gate.set()
+
+
+PROGRAM = """
+import asyncio, sys, time
+from lf_sql import Executor
+from lf_sql.executor import machine
+machine.LAST_WAIT = 0.1
+executor = Executor(sys.argv[1], once=True)
+@executor.handler("task")
+async def task(run):
+    while True:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            pass
+@executor.handler("plain")
+def plain(run):
+    while True:
+        time.sleep(3600)
+executor.run()
+"""
+
+
+@pytest.mark.parametrize("title", ["task", "plain"])
+def test_a_third_signal_ends_the_process_whatever_its_handlers_do(place: Place, title: str) -> None:
+    (run,) = place.start(title)
+    command = [sys.executable, "-c", PROGRAM, place.dsn]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as executor:
+        wait_until(lambda: place.row(run).status == "running")
+        for _ in range(3):
+            executor.send_signal(signal.SIGTERM)
+            time.sleep(0.05)  # two of a kind that wait together are one
+        assert executor.wait(120) is not None
+    assert place.row(run).status == "running"  # its lease decides
