@@ -28,8 +28,8 @@ Section = Callable[[Bench], list[Row]]
 def cron(bench: Bench) -> list[Row]:
     from tests.bench import bench_cron
 
-    with bench.database("bench_cron") as conn:
-        return bench_cron.run(conn)
+    with bench.database("bench_cron") as conn, bench.database("bench_0_2_0", "template0") as old:
+        return bench_cron.run(conn) + bench_cron.beside(conn, old)
 
 
 def runs(beside: Bench) -> list[Row]:

@@ -34,14 +34,18 @@ VERDICTS = {"ENQUEUED": "fired", "STARTED": "fired", "SUCCESS": "fired", "SKIPPE
 VERDICTS |= {"DEFERRED": "waiting"}
 
 
-def any_schedule(scenario: Scenario, rng: random.Random) -> UUID:
+def any_schedule(scenario: Scenario, rng: random.Random, number: int) -> UUID:
     columns: dict[str, Any] = {"queue_policy": rng.choice(QUEUES), "timezone": rng.choice(ZONES)}
     if rng.random() < 0.6:
         days = rng.sample(range(28), rng.randint(2, 12))
         dates = [str((MONDAY + day * DAY).date()) for day in days]
         kind = rng.choice(["skip_dates", "skip_dates", "only_dates"])
         columns["calendar_id"] = scenario.make_calendar(
-            kind, *dates, f"2030-01-{rng.randint(1, 28):02}", timezone=rng.choice(ZONES)
+            kind,
+            *dates,
+            f"2030-01-{rng.randint(1, 28):02}",
+            timezone=rng.choice(ZONES),
+            name=f"days of {number}",
         )
         columns["on_holiday"] = rng.choice(["skip", "before", "after"])
     if rng.random() < 0.3:
@@ -50,6 +54,7 @@ def any_schedule(scenario: Scenario, rng: random.Random) -> UUID:
         columns["pre_dispatch_condition"] = FALSE
     columns["start_at"] = MONDAY + rng.choice([0, 0, 3]) * DAY
     if rng.random() < 0.2:
+        columns["on_holiday"] = "skip"  # intervals do not move
         return scenario.make_schedule(None, interval_ms=5 * 3_600_000, **columns)
     return scenario.make_schedule(rng.choice(CRONS), **columns)
 
@@ -120,7 +125,7 @@ def test_each_minute_is_explained_as_it_was_recorded(scenario: Scenario, seed: i
         "select lenses.fn_set_dispatch_settings(%s), setseed(%s)",
         [Jsonb({"default_on_overlap": overlap}), rng.random()],
     )
-    schedules = [any_schedule(scenario, rng) for _ in range(5)]
+    schedules = [any_schedule(scenario, rng, number) for number in range(5)]
     play(scenario, rng)
     told: Counter[str] = Counter()
     for schedule in schedules:
@@ -177,7 +182,7 @@ def test_each_minute_is_explained_as_it_was_recorded(scenario: Scenario, seed: i
         for n, entry in enumerate(dropped):
             if row.on_holiday == "skip" or row.calendar_id is None:
                 assert in_drops[n] == entry.slot_count, f"{row.cron_expr} {entry}"
-    assert told["fired"] > 20 and told["no_slot"] > 5
+    assert told["fired"] > 0 and told["no_slot"] > 5 and told.total() > 50
 
 
 @pytest.fixture(autouse=True)

@@ -165,6 +165,25 @@ def test_every_slot_has_a_run_or_a_reason_over_gaps_of_every_size(scenario: Scen
     assert covered == expected
 
 
+def test_what_is_dropped_behind_a_slot_that_waits_is_told_once(scenario: Scenario) -> None:
+    """Ticks that find the slot waiting still do not decide about the late ones again."""
+    schedule = scenario.make_schedule(
+        "*/30 * * * *", queue_policy={"mode": "serial", "onOverlap": "queue"}
+    )
+    assert scenario.tick(at(0)) == 1
+    scenario.play(at(30), at(31))
+    for minute in (115, 116, 118, 121, 124):
+        scenario.tick(at(minute))
+    assert scenario.missed(schedule) == [(2, at(60), at(90))]
+    scenario.end(scenario.runs(schedule)[0].id, at=at(125))
+    for minute in (125, 126):
+        scenario.tick(at(minute))
+    scenario.end(scenario.runs(schedule)[1].id, at=at(127))
+    scenario.play(at(127), at(128))
+    assert scenario.slots(schedule) == minutes(0, 30, 120)
+    assert scenario.skips(schedule) == [("missed", at(90))]
+
+
 def test_the_clock_set_back_dispatches_nothing_twice(scenario: Scenario) -> None:
     schedule = scenario.make_schedule("*/5 * * * *")
     scenario.tick(at(5))

@@ -8,9 +8,12 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support.cli import environment
 
 HERE = Path(__file__).parent
 
@@ -27,6 +30,14 @@ class Release:
     def unpack(self, folder: Path) -> Path:
         shutil.unpack_archive(HERE / f"{self.tag}.tar.xz", folder)
         return folder
+
+    def install(self, folder: Path, dsn: str) -> subprocess.CompletedProcess[str]:
+        """Its own installer, from where it was unpacked."""
+        return subprocess.run(
+            [sys.executable, "-m", "lf_sql", "--dsn", dsn, "install"],
+            env={**environment(), "PYTHONPATH": str(folder / "installer")},
+            capture_output=True, text=True, check=False, cwd="/", timeout=120,
+        )  # fmt: skip
 
     def tagged(self, name: str) -> str | None:
         """The same folder's name in the tag; None where this clone has no such tag, or no git is there."""

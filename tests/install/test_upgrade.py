@@ -37,11 +37,7 @@ class Pair:
     folder: Path  # the release's tree
 
     def install_old(self, dsn: str) -> subprocess.CompletedProcess[str]:
-        env = {**environment(), "PYTHONPATH": str(self.folder / "installer")}
-        return subprocess.run(
-            [sys.executable, "-m", "lf_sql", "--dsn", dsn, "install"],
-            env=env, capture_output=True, text=True, check=False, cwd="/", timeout=120,
-        )  # fmt: skip
+        return self.release.install(self.folder, dsn)
 
 
 @pytest.fixture(scope="module", params=RELEASES, ids=lambda release: release.tag)

@@ -124,13 +124,13 @@ def test_one_date_at_a_time_agrees_with_the_range(shared_db: Database) -> None:
 def test_us_federal_holidays_as_by_the_library(alice: Caller) -> None:
     """The days off: the library gives the holiday and the day in lieu, of which this keeps the latter."""
     known = holidays.country_holidays(
-        "US", years=range(2021, 2061), observed=True, language="en_US"
+        "US", years=range(2020, 2062), observed=True, language="en_US"
     )
     wanted = {
         day for day, name in known.items() if not (day.weekday() >= 5 and "observed" not in name)
     }
-    found = listed(alice, US, date(2021, 1, 1), date(2060, 12, 31))
-    assert found == sorted(day for day in wanted if date(2021, 1, 1) <= day <= date(2060, 12, 31))
+    found = listed(alice, US, date(2020, 1, 1), date(2060, 12, 31))
+    assert found == sorted(day for day in wanted if 2020 <= day.year <= 2060)
 
 
 def test_tr_fixed_days_as_by_the_library(alice: Caller) -> None:
@@ -141,6 +141,72 @@ def test_tr_fixed_days_as_by_the_library(alice: Caller) -> None:
     assert [day for day in found if (day.month, day.day) in fixed] == wanted
     exact = holidays.country_holidays("TR", years=range(2025, 2033), language="tr")
     assert [day for day in found if 2025 <= day.year <= 2032] == sorted(exact)
+
+
+GERMANY: list[dict[str, Any]] = [
+    *({"month_day": day} for day in ("01-01", "05-01", "10-03", "12-25", "12-26")),
+    *({"easter": days} for days in (-2, 1, 39, 50)),
+]
+
+
+def only(days: str, *weekdays: str) -> dict[str, Any]:
+    """A day of the year where it is one of some weekdays."""
+    others = [
+        day for day in ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT") if day not in weekdays
+    ]
+    return {"month_day": days, "except": [{"weekdays": others}]}
+
+
+# the days off of England and Wales: a holiday at a weekend has the next working day in lieu
+ENGLAND: list[dict[str, Any]] = [
+    only("01-01", "MON", "TUE", "WED", "THU", "FRI"),
+    only("01-02", "MON"),
+    only("01-03", "MON"),
+    {"easter": -2},
+    {"easter": 1},
+    {
+        "nth": {"weekday": "MON", "n": 1, "month": 5},
+        "except": [{"month_day": "05-04", "until": "2020-12-31"}],
+    },
+    {
+        "nth": {"weekday": "MON", "n": -1, "month": 5},
+        "except": [{"month_day": "05-30", "from": "2022-01-01", "until": "2022-12-31"}],
+    },
+    {"nth": {"weekday": "MON", "n": -1, "month": 8}},
+    only("12-25", "MON", "TUE", "WED", "THU", "FRI"),
+    only("12-26", "MON", "TUE", "WED", "THU", "FRI"),
+    only("12-27", "MON", "TUE"),
+    only("12-28", "MON", "TUE"),
+]
+# moved and added by proclamation, so that no rule has them
+PROCLAIMED = ["2020-05-08", "2022-06-02", "2022-06-03", "2022-09-19", "2023-05-08"]
+
+
+@pytest.mark.parametrize(
+    ("country", "subdivision", "rules", "proclaimed"),
+    [("DE", None, GERMANY, None), ("GB", "ENG", ENGLAND, PROCLAIMED)],
+)
+def test_days_off_elsewhere_as_by_the_library(
+    alice: Caller,
+    country: str,
+    subdivision: str | None,
+    rules: list[dict[str, Any]],
+    proclaimed: list[str] | None,
+) -> None:
+    """The library gives a British holiday at a weekend and the day in lieu; these keep the latter."""
+    known = holidays.country_holidays(
+        country, subdiv=subdivision, years=range(2020, 2061), language="en_US"
+    )
+    wanted = [day for day in sorted(known) if country == "DE" or day.weekday() < 5]
+    calendar = alice.one(
+        "fn_create_schedule_calendar",
+        name=country,
+        kind="skip_dates",
+        timezone="UTC",
+        dates=proclaimed,
+        rules=json.dumps(rules),
+    )
+    assert listed(alice, calendar.id, date(2020, 1, 1), date(2060, 12, 31)) == wanted
 
 
 def test_seeds_beside_those_of_a_year(alice: Caller) -> None:
@@ -245,7 +311,7 @@ BAD = [
     ([{"month_day": "2-5"}], "month_day is"),
     ([{"month_day": "02-30"}], "month_day is"),
     ([{"month_day": "12-25", "observed": "yes"}], "observed is true or false"),
-    ([{"weekdays": ["MON"], "observed": True}], "observed goes with month_day alone"),
+    ([{"weekdays": ["MON"], "observed": True}], 'observed goes with month_day, not "weekdays"'),
     ([{"nth": {"weekday": "MON", "n": 0}}], "nth is"),
     ([{"nth": {"weekday": "MON", "n": 6}}], "nth is"),
     ([{"nth": {"weekday": "MON", "n": "1"}}], "nth is"),
@@ -261,6 +327,11 @@ BAD = [
     ([{"easter": 1, "from": "2026-02-30"}], "from is a date"),
     ([{"easter": 1, "until": "infinity"}], "until is a date"),
     ([{"easter": 1, "until": "20000-01-01"}], "until is a date"),
+    (
+        [{"easter": 1, "from": "2026-02-01", "until": "2026-01-31"}],
+        'until must not be before from (2026-02-01), not "2026-01-31"',
+    ),
+    ([{"easter": 1, "from": "2026-13-01"}], 'from 1970 to 9999, not "2026-13-01"'),
     ([{"easter": 1, "except": [{"x": 1}]}], 'rules[0].except[0] has an unknown key "x"'),
     ([{"easter": 1}] * 201, "at most 200 rules"),
 ]

@@ -28,10 +28,12 @@ class Scenario:
     def make_agent(self, tenant: Tenant | None = None) -> UUID:
         return self._insert("agents.ai_lensers", {"lenser_id": (tenant or self.tenant).id})
 
-    def make_calendar(self, kind: str, *dates: str, timezone: str = "UTC") -> UUID:
+    def make_calendar(
+        self, kind: str, *dates: str, timezone: str = "UTC", name: str | None = None
+    ) -> UUID:
         return self._insert(
             "lenses.schedule_calendars",
-            {"lenser_id": self.tenant.id, "name": f"{kind} {dates[0]}", "kind": kind,
+            {"lenser_id": self.tenant.id, "name": name or f"{kind} {dates[0]}", "kind": kind,
              "timezone": timezone, "dates": list(dates)},
         )  # fmt: skip
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("owner")
     [
         ("0 9 * * 1-5", "0 25 * * 1-5", "11: schedules.morning.cron", "25 0 * * 1-5"),
         ("Europe/Berlin\n        cal", "Europe/Berln\n        cal", "12: schedules.morning.timezone", "Berln"),
-        ("calendar: closing", "calendar: clsing", "13: schedules.morning.calendar", 'no calendar "clsing"'),
+        ("calendar: closing", "calendar: clsing", "13: schedules.morning.calendar", 'no calendar "clsing"; the nearest is "closing"'),
         ("maxRetries", "maxRetrys", "14: schedules.morning.retry.maxRetrys", 'nearest is "maxRetries"'),
         ("maxRetries: 2", "maxRetries: -1", "14: schedules.morning.retry.maxRetries", "nearest allowed is 0"),
         ("every: 6h", "every: 6x", "16: schedules.later.every", "write 6h"),
@@ -31,6 +31,7 @@ pytestmark = pytest.mark.usefixtures("owner")
         ("every: 6h", "every: 6h\n        every: 7h", "17: workflows.Nightly report.schedules.later.every", "twice"),
         ("dates: [2026-12-24]", "dates: [2026-13-24]", "5: calendars.closing.dates[0]", "no date"),
         ("dates: [2026-12-24]", "kind: skip", "5: calendars.closing.kind", "skip_dates"),
+        ("dates: [2026-12-24]", "rules:\n      - {weekdays: [SUN]}\n      - {easter: 1, except: [{eastern: 0}]}", "7: calendars.closing.rules[1].except[0]", 'nearest is "easter"'),
         ("definition:", "definitoin:", "8: workflows.Nightly report.definitoin", "definition"),
         ("nodes: [{id: a}]", "nodes: 7", "8: workflows.Nightly report.definition.nodes", "array"),
         ("project: shop", "projct: shop", "1: projct", 'nearest is "project"'),

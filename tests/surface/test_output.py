@@ -127,12 +127,32 @@ def test_completion_of_commands_ids_and_names(
 ) -> None:
     made = lf("schedule", "create", workflow, "--cron", "0 9 * * *", "--description", "morning")
     assert "preview" in completed(db.dsn, "lf-sql schedule pre", monkeypatch)
-    assert made.first in completed(db.dsn, f"lf-sql schedule show {made.first[:3]}", monkeypatch)
-    assert made.first in completed(db.dsn, "lf-sql schedule pause morn", monkeypatch)
-    assert made.first in completed(db.dsn, "lf-sql schedule pause ", monkeypatch)
-    assert made.first in completed(db.dsn, "lf-sql schedule pause Night", monkeypatch)
-    assert workflow in completed(db.dsn, "lf-sql schedule create Night", monkeypatch)
+    assert completed(db.dsn, f"lf-sql schedule show {made.first[:3]}", monkeypatch) == [made.first]
+    for typed in ("morn", "", "Night"):
+        offered = completed(db.dsn, f"lf-sql schedule pause {typed}", monkeypatch)
+        assert offered == ["morning" if typed != "Night" else made.first]
+    # two words, and a name that two have, would not be the one row's
+    assert completed(db.dsn, "lf-sql schedule create Night", monkeypatch) == [workflow]
+    lf("schedule", "create", workflow, "--cron", "0 9 * * *", "--description", "morning")
+    assert "morning" not in completed(db.dsn, "lf-sql schedule pause morn", monkeypatch)
+    nobody = "3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11"
+    assert completed(db.dsn, f"lf-sql --as {nobody} schedule pause morn", monkeypatch) == []
     assert completed("host=/nowhere", "lf-sql schedule show a", monkeypatch) == []
+
+
+def test_completion_of_zones_and_of_runs_that_can_be_had(
+    lf: Command, db: Database, workflow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zones = completed(db.dsn, "lf-sql schedule describe x --tz europe/b", monkeypatch)
+    assert "Europe/Berlin" in zones and "Europe/Rome" not in zones
+    lf("schedule", "create", workflow, "--cron", "0 9 * * *", "--name", "s")
+    lf("schedule", "run-now", "s")
+    lf("schedule", "run-now", "s")
+    waiting, other = (row["id"] for row in lf("runs", "list", "--json").json)
+    lf("runs", "cancel", other)
+    for command, offered in (("approve", [waiting]), ("cancel", [waiting]), ("retry", [other])):
+        assert completed(db.dsn, f"lf-sql runs {command} ", monkeypatch) == offered
+    assert set(completed(db.dsn, "lf-sql runs show ", monkeypatch)) == {waiting, other}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

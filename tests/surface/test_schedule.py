@@ -106,6 +106,24 @@ def test_pause_and_resume(lf: Command, db: Database, schedule: str) -> None:
     assert lf("schedule", "list").rows[0]["status"] == "enabled"
 
 
+def test_several_at_once(lf: Command, db: Database, workflow: str) -> None:
+    for name in ("a", "b", "c"):
+        lf("schedule", "create", workflow, "--cron", "0 9 * * *", "--name", name)
+    assert lf("schedule", "pause", "a", "b", "a").out.count("paused") == 2
+    paused = (
+        "select array_agg(name order by name) from lenses.workflow_schedules where not is_active"
+    )
+    assert db.value(paused) == ["a", "b"]
+    assert [row["is_active"] for row in lf("schedule", "resume", "b", "a", "--json").json] == [
+        True
+    ] * 2
+    # one that is not there, and nothing is done
+    assert "no schedule 'd'" in lf("schedule", "pause", "a", "d", code=1).err
+    assert db.value(paused) is None
+    lf("schedule", "delete", "a", "c", "--yes")
+    assert db.column("select name from lenses.workflow_schedules") == ["b"]
+
+
 def test_delete_asks_or_is_forced(lf: Command, db: Database, schedule: str) -> None:
     assert "say --yes" in lf("schedule", "delete", schedule, code=2).err
     lf("schedule", "delete", schedule, "--force")
@@ -205,7 +223,16 @@ def test_explain_and_lint(lf: Command, workflow: str) -> None:
     assert told.startswith(
         "Sat 2027-03-06 08:30 Europe/Istanbul: no_slot\n  because minute wants */7"
     )
-    assert lf("schedule", "explain", made.first, "--at", "2027-03-06T05:30+00:00").out == told
+    for instant in ("2027-03-06T05:30+00:00", "2027-03-06T08:30+03:00", "2027-03-06 00:30-05:00"):
+        assert lf("schedule", "explain", made.first, "--at", instant).out == told
+    # the first of two equal times, and the end of the gap for one that is skipped: where slots are
+    turns = lf("schedule", "create", workflow, "--cron", "30 1,2 * * *", "--tz", "America/New_York")
+    for minute, offset in (("2027-11-07T01:30", "-04:00"), ("2027-03-14T03:00", "-04:00")):
+        told = lf("schedule", "explain", turns.first, "--at", minute + offset).out
+        assert ": fires\n" in told
+        asked = minute.replace("03:00", "02:30")
+        assert lf("schedule", "explain", turns.first, "--at", asked).out == told
+    lf("schedule", "delete", turns.first, "--yes")
     assert "uneven_step" in lf("schedule", "lint", made.first).out
     assert [row["code"] for row in lf("schedule", "lint").rows] == ["uneven_step"]
     assert (

@@ -184,7 +184,21 @@ def explained(entry: Entry, error: psycopg.Error) -> LfSqlError:
         if re.search(rf'[".]{re.escape(key)}\b', message):
             at = value
             break
-    return at.wrong(message, hint)
+    return _within(at, message).wrong(message, hint)
+
+
+def _within(at: Value, message: str) -> Value:
+    """The element of a list that a message names, such as rules[2].except[0]; else `at` itself."""
+    found = re.search(r"\b\w+((?:\[\d+\]|\.\w+)+)", message)
+    for number, key in re.findall(r"\[(\d+)\]|\.(\w+)", found[1] if found else ""):
+        match at.value:
+            case list() if number and int(number) < len(at.value):
+                at = at.value[int(number)]
+            case dict() if key in at.value:
+                at = at.value[key]
+            case _:
+                break
+    return at
 
 
 def _workflow(change: Change) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -211,9 +212,10 @@ def _columns(
             (c["id"] for c in present.calendars if str(c["id"]) == schedule.calendar), None
         )
         if columns["calendar_id"] is None:
-            raise schedule.at.value["calendar"].wrong(
-                f'there is no calendar "{schedule.calendar}"', "lf-sql schedule calendar list"
-            )
+            near = difflib.get_close_matches(schedule.calendar, calendars, n=1)
+            said = f'there is no calendar "{schedule.calendar}"'
+            said += "".join(f'; the nearest is "{name}"' for name in near)
+            raise schedule.at.value["calendar"].wrong(said, "lf-sql schedule calendar list")
     if schedule.assignee:
         kind, name = schedule.assignee
         columns["assignee_id"] = present.person(kind, name, schedule.at.value[kind])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from typing import Any
+from zoneinfo import available_timezones
 
 import click
 from click.shell_completion import CompletionItem
@@ -13,18 +14,28 @@ from lf_sql.cli import lookup
 from lf_sql.cli.context import Options
 
 
-def complete(word: str) -> Any:
-    """Shell completion of ids (and names) of a kind; silent where the database does not answer."""
+def complete(word: str, *statuses: str) -> Any:
+    """Shell completion of names and ids of a kind; silent where the database does not answer.
+
+    `statuses`: only runs in one of them.
+    """
 
     def candidates(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         os.environ.setdefault("PGCONNECT_TIMEOUT", "2")  # a key was pressed, somebody waits
+        asked = ctx.ensure_object(Options)
         try:
-            with db.connect(ctx.ensure_object(Options).dsn, application_name="lf-sql") as conn:
-                rows = lookup.candidates(conn, word, incomplete)
+            with db.connect(asked.dsn, application_name="lf-sql") as conn:
+                rows = lookup.candidates(conn, word, incomplete, asked.as_user, statuses)
         except Exception:  # a shell that is asked for a word has no use for an error
             return []
         return [CompletionItem(row[0], help=row[1]) for row in rows]
 
     return candidates
+
+
+def zones(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Shell completion of names of zones."""
+    begins = incomplete.casefold()
+    return [name for name in sorted(available_timezones()) if name.casefold().startswith(begins)]

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import click
 
-from lf_sql.cli.candidates import complete
+from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.params import Json
@@ -128,7 +128,14 @@ def list_crons(gateway: str) -> None:
 @_gateway
 @click.argument("operation")
 @click.argument("expr")
-@click.option("--timezone", "--tz", default="UTC", show_default=True, help="Zone of EXPR.")
+@click.option(
+    "--timezone",
+    "--tz",
+    default="UTC",
+    show_default=True,
+    shell_complete=zones,
+    help="Zone of EXPR.",
+)
 @_payload("A JSON object for its runs: JSON, @FILE or -.")
 @click.option("--disabled", is_flag=True, help="Create it inactive.")
 def add(
@@ -148,7 +155,7 @@ def add(
 @_cron
 @click.option("--operation", help="What its runs do.")
 @click.option("--cron", "expr", help="Five fields.")
-@click.option("--timezone", "--tz", help="Zone of its expression.")
+@click.option("--timezone", "--tz", help="Zone of its expression.", shell_complete=zones)
 @_payload("A JSON object for its runs: JSON, @FILE or -.")
 @click.option("--on/--off", "is_active", default=None, help="Make it active or inactive.")
 def update(

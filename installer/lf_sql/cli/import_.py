@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import click
 
+from lf_sql.cli.candidates import zones
 from lf_sql.cli.context import connect, note, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.errors import LfSqlError
@@ -19,7 +20,13 @@ PARTIAL = click.option(
     "--allow-partial", is_flag=True, help="Exit 0 even if something could not be imported."
 )
 ZONE = click.option(
-    "--tz", "--timezone", "timezone", default="UTC", show_default=True, help="Zone of its clock."
+    "--tz",
+    "--timezone",
+    "timezone",
+    default="UTC",
+    show_default=True,
+    shell_complete=zones,
+    help="Zone of its clock.",
 )
 FILE = click.argument("file", type=click.File("rb"), default="-")
 

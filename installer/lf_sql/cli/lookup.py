@@ -145,16 +145,45 @@ def _list_of(word: str) -> str:
     }.get(word, "schedule show shows who is assigned")
 
 
-def candidates(conn: Connection, word: str, prefix: str) -> list[tuple[str, str]]:
-    """Ids that begin so, or belong to a name that does, with what to show beside them."""
+# Anything else would have to be quoted, which not every shell does for what it is offered.
+_PLAIN = re.compile(r"[\w.:@/+-]+")
+
+
+def candidates(
+    conn: Connection,
+    word: str,
+    prefix: str,
+    user: UUID | str | None = None,
+    statuses: tuple[str, ...] = (),
+) -> list[tuple[str, str]]:
+    """What begins so, newest first: the row's name where it is one row's alone and one word, else
+    its id; with what to show beside it. `user`: only this user's, and seeds; `statuses`: of runs.
+    """
     kind = KINDS[word]
     span = bounds(prefix) if prefix else (UUID(int=0), UUID(int=2**128 - 1))
     like = re.sub(r"([%_\\])", r"\\\1", prefix) + "%"
     names = kind.is_named("ilike %(like)s")
+    in_status = "t.status = any(%(statuses)s)" if statuses else "true"
     rows = conn.execute(
-        f"select t.id::text as id, {kind.label} as label from {kind.table} as t "  # noqa: S608
-        f"where t.id between %(low)s::uuid and %(high)s::uuid or {names} "
-        "order by t.created_at desc limit 50".encode(),
-        {"low": span[0] if span else None, "high": span[1] if span else None, "like": like},
+        f"select t.id::text as id, x.name, x.same, {kind.label} as label from ("  # noqa: S608
+        f"select t.id, t.created_at, {kind.name or 'null'} as name, "
+        f"count(*) over (partition by {kind.name or 't.id'}) as same "
+        f"from {kind.table} as t left join lensers.profiles as p on p.id = t.lenser_id "
+        f"where (t.id between %(low)s::uuid and %(high)s::uuid or {names}) and {in_status} "
+        "and (%(user)s::uuid is null or p.user_id = %(user)s::uuid or t.lenser_id is null) "
+        "order by t.created_at desc limit 50"
+        f") as x join {kind.table} as t on t.id = x.id order by x.created_at desc".encode(),
+        {
+            "low": span[0] if span else None,
+            "high": span[1] if span else None,
+            "like": like,
+            "user": user,
+            "statuses": list(statuses),
+        },
     ).fetchall()
-    return [(row["id"], plain(row["label"] or "")) for row in rows]
+    found = []
+    for row in rows:
+        name = row["name"] or ""
+        is_offered = row["same"] == 1 and _PLAIN.fullmatch(name) and name.startswith(prefix)
+        found.append((name if is_offered else row["id"], plain(row["label"] or "")))
+    return found

@@ -30,6 +30,10 @@ REBOOT = (
     "@reboot is when the machine starts, which no clock tells; start it with the machine "
     "(a systemd unit), or run it by hand: lf-sql schedule run-now"
 )
+# of a field, what pg_cron reads; it passes over the rest up to the next blank
+_READ = re.compile(
+    r"{0}(?:,{0})*".format(r"(?:\*|[0-9A-Za-z]+(?:-[0-9A-Za-z]+)?)(?:/[0-9A-Za-z]+)?")
+)
 _ITEM = re.compile(r"(\*|\?|[0-9A-Za-z]+(?:-[0-9A-Za-z]+)?)(?:/([0-9]+))?")
 
 
@@ -43,11 +47,14 @@ class Dialect:
     steps_from_a_value: bool = False  # a/n is a-end/n
     star_steps_restrict: bool = False  # */n in a day field is no star
     both_days: bool = False  # both day fields must match, always
+    is_lenient: bool = (
+        False  # passes over a rest, and takes no value from a range that runs backwards
+    )
     last_weekday: int = 7
 
 
 VIXIE = Dialect("cron")
-PG_CRON = Dialect("pg_cron", has_last_day=True)
+PG_CRON = Dialect("pg_cron", has_last_day=True, is_lenient=True)
 KUBERNETES = Dialect(
     "Kubernetes",
     has_question_mark=True,
@@ -60,9 +67,12 @@ PG_TIMETABLE = Dialect("pg_timetable", both_days=True, steps_from_a_value=True)
 
 def translated(fields: list[str], dialect: Dialect) -> tuple[str, list[str]]:
     """Our expression, and what was written otherwise; Refused where there is none."""
+    notes: list[str] = []
+    if len(fields) > 5 and dialect.is_lenient:
+        notes.append(f"{dialect.name} reads five fields and passes over {' '.join(fields[5:])}")
+        fields = fields[:5]
     if len(fields) != 5:
         raise Refused(f"{dialect.name} wants five fields, not {len(fields)}")
-    notes: list[str] = []
     texts, sets = [], []
     for number, text in enumerate(fields):
         shown, values = _field(text, number, dialect, notes)
@@ -83,6 +93,10 @@ def _field(text: str, number: int, dialect: Dialect, notes: list[str]) -> tuple[
     if text == "$" and number == 2 and dialect.has_last_day:
         notes.append("$, the last day of the month, is written L")
         return "L", {28, 29, 30, 31}
+    read = _READ.match(text) if dialect.is_lenient else None
+    if read and read[0] != text and text[read.end()] not in ",-/":
+        notes.append(f"{name} {text}: {dialect.name} reads {read[0]} and passes over the rest")
+        text = read[0]
     items, values = [], set()
     for item in text.split(","):
         shown, found = _item(item, name, low, high, number, dialect)
@@ -116,8 +130,9 @@ def _item(
         ends = [_value(part, name, low, high, number, dialect) for part in base.split("-")]
         first, last = ends[0], ends[-1]
         if first > last:
+            does = "takes no value from" if dialect.is_lenient else "itself refuses"
             raise Refused(
-                f"{name} {item} runs backwards, which {dialect.name} itself refuses; "
+                f"{name} {item} runs backwards, which {dialect.name} {does}; "
                 f"write {_backwards(first, last, low, top)}"
             )
         shown = "-".join(map(str, ends))

@@ -18,7 +18,6 @@ from lf_sql.cli.terminal.ask import ask, yes_option
 from lf_sql.db import Connection, describe
 from lf_sql.errors import LfSqlError
 
-RUNS = click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete("run"))
 NOTE = click.option("--note", "text", help="Why, for the audit log.")
 LIMIT = click.option(
     "--limit",
@@ -32,9 +31,16 @@ IN_FLIGHT = ["pending_approval", "pending", "running"]
 RETRIED = ["failed", "timed_out", "cancelled"]
 
 
-def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Runs by id, or by filters with --yes."""
-    return RUNS(filtered(LIMIT(yes_option(command))))
+def _choosing(statuses: Sequence[str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Runs by id, or by filters with --yes; a shell offers those in one of the statuses."""
+
+    def choosing(command: Callable[..., Any]) -> Callable[..., Any]:
+        runs = click.argument(
+            "runs", metavar="[RUN]...", nargs=-1, shell_complete=complete("run", *statuses)
+        )
+        return runs(filtered(LIMIT(yes_option(command))))
+
+    return choosing
 
 
 @click.command(
@@ -42,7 +48,7 @@ def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
     '  lf-sql runs approve 5c01 --note "looks right"\n'
     "  lf-sql runs approve --schedule morning --since 1d --yes"
 )
-@_choosing
+@_choosing(WAITING)
 @NOTE
 def approve(
     runs: Sequence[str], filters: Filters, limit: int | None, yes: bool, text: str | None
@@ -56,7 +62,7 @@ def approve(
     '  lf-sql runs reject 5c01 77ab --note "wrong audience"\n'
     "  lf-sql runs reject --workflow Newsletter --yes"
 )
-@_choosing
+@_choosing(WAITING)
 @NOTE
 def reject(
     runs: Sequence[str], filters: Filters, limit: int | None, yes: bool, text: str | None
@@ -69,7 +75,7 @@ def reject(
     epilog="\b\nExamples:\n  lf-sql runs cancel 5c01 77ab\n"
     "  lf-sql runs cancel --status pending --until 2d --yes"
 )
-@_choosing
+@_choosing(IN_FLIGHT)
 def cancel(runs: Sequence[str], filters: Filters, limit: int | None, yes: bool) -> None:
     """Cancel runs that are not over; their executors lose the lease."""
     with installed() as conn:
@@ -83,7 +89,7 @@ def cancel(runs: Sequence[str], filters: Filters, limit: int | None, yes: bool) 
 @click.command(
     epilog="\b\nExamples:\n  lf-sql runs retry 5c01\n  lf-sql runs retry --failed --since 6h --yes"
 )
-@_choosing
+@_choosing(RETRIED)
 def retry(runs: Sequence[str], filters: Filters, limit: int | None, yes: bool) -> None:
     """Start runs that failed, timed out or were cancelled once more, under their own ids.
 

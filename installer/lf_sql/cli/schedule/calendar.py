@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from lf_sql import ics, public_holidays
-from lf_sql.cli.candidates import complete
+from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import acting, emit, is_for_a_person, note
 from lf_sql.cli.lazy import SuggestingGroup, taking
 from lf_sql.cli.params import Json, is_utf8
@@ -51,7 +51,13 @@ COLUMNS = [
     "schedules",
 ]
 ZONE = click.option(
-    "--tz", "--timezone", "timezone", default="UTC", show_default=True, help="Zone of its dates."
+    "--tz",
+    "--timezone",
+    "timezone",
+    default="UTC",
+    show_default=True,
+    shell_complete=zones,
+    help="Zone of its dates.",
 )
 
 

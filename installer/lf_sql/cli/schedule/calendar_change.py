@@ -6,7 +6,7 @@ from datetime import date
 
 import click
 
-from lf_sql.cli.candidates import complete
+from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import emit_one, is_for_a_person, options
 from lf_sql.cli.params import Json
 from lf_sql.cli.schedule.change import brief
@@ -71,7 +71,7 @@ def show(calendar: str) -> None:
 @click.option("--add", help="Dates to add to those it has.")
 @click.option("--rules", type=Json(), help="All its rules from now on: JSON, @FILE.")
 @click.option("--kind", type=click.Choice(["skip_dates", "only_dates"]), help="What it does.")
-@click.option("--tz", "--timezone", "timezone", help="Zone of its dates.")
+@click.option("--tz", "--timezone", "timezone", help="Zone of its dates.", shell_complete=zones)
 def update(
     calendar: str,
     name: str | None,

@@ -2,62 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import click
 
+from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_one, note, options
 from lf_sql.cli.params import Instant, Json
 from lf_sql.cli.schedule.look import ID, wall
-from lf_sql.cli.session import as_owner_of, call, of_its_state, one
+from lf_sql.cli.session import as_owner_of, call, find, installed, of_its_state, one
 from lf_sql.cli.terminal.ask import ask, yes_option
+from lf_sql.db import Connection
+
+Row = dict[str, Any]
 
 MISSED = click.Choice(["skip", "run_once", "backfill", "spread"])
 
 
-@click.command(epilog='\b\nExample:\n  lf-sql schedule pause 3f2a --note "moving house" --until 2d')
-@ID
+IDS = click.argument(
+    "schedules", metavar="ID...", nargs=-1, required=True, shell_complete=complete("schedule")
+)
+
+
+def _each(schedules: Sequence[str], change: Callable[[Connection, UUID], Row]) -> list[Row]:
+    """One change of several schedules, each as its owner; none where one of them is not there."""
+    with installed() as conn:
+        ids = dict.fromkeys(find(conn, "schedule", text).id for text in schedules)
+    rows = []
+    for schedule in ids:
+        with as_owner_of("schedule", str(schedule)) as (conn, found):
+            rows.append(change(conn, found.id))
+    return rows
+
+
+@click.command(
+    epilog='\b\nExamples:\n  lf-sql schedule pause 3f2a --note "moving house" --until 2d\n'
+    "  lf-sql schedule pause morning evening"
+)
+@IDS
 @click.option("--note", "text", help="Why, for the next reader.")
 @click.option("--until", type=Instant(1), help="When the pause ends by itself: a time, or 2h, 3d.")
-def pause(schedule: str, text: str | None, until: datetime | None) -> None:
-    """Stop dispatching it, at once; runs that are under way go on."""
-    with as_owner_of("schedule", schedule) as (conn, found):
-        row = one(
-            conn,
-            "select s.* from public.fn_pause_workflow_schedule(%s, %s, %s) as s",
-            [found.id, text, until],
-        )
-    brief(row, f"paused{f' until {wall(until, None)}' if until else ''}")
+def pause(schedules: Sequence[str], text: str | None, until: datetime | None) -> None:
+    """Stop dispatching schedules, at once; runs that are under way go on."""
+    query = "select s.* from public.fn_pause_workflow_schedule(%s, %s, %s) as s"
+    rows = _each(schedules, lambda conn, schedule: one(conn, query, [schedule, text, until]))
+    _all_brief(rows, lambda row: f"paused{f' until {wall(until, None)}' if until else ''}")
 
 
-@click.command(epilog="\b\nExample:\n  lf-sql schedule resume 3f2a --on-missed run_once")
-@ID
+@click.command(
+    epilog="\b\nExamples:\n  lf-sql schedule resume 3f2a --on-missed run_once\n"
+    "  lf-sql schedule resume morning evening"
+)
+@IDS
 @click.option("--note", "text", help="Why, for the log.")
 @click.option(
     "--on-missed", type=MISSED, help="What to do with slots that passed meanwhile, this time only."
 )
-def resume(schedule: str, text: str | None, on_missed: str | None) -> None:
-    """Dispatch it again; its onMissed decides about slots that passed meanwhile."""
-    with as_owner_of("schedule", schedule) as (conn, found):
-        row = one(
-            conn,
-            "select s.* from public.fn_resume_workflow_schedule(%s, %s, %s) as s",
-            [found.id, text, on_missed],
-        )
-    at = row["next_run_at"]
-    brief(row, f"resumed, next run {wall(at, None)}" if at else "resumed, no slot is left")
+def resume(schedules: Sequence[str], text: str | None, on_missed: str | None) -> None:
+    """Dispatch schedules again; onMissed decides about slots that passed meanwhile."""
+    query = "select s.* from public.fn_resume_workflow_schedule(%s, %s, %s) as s"
+    rows = _each(schedules, lambda conn, schedule: one(conn, query, [schedule, text, on_missed]))
+    _all_brief(
+        rows,
+        lambda row: (
+            f"resumed, next run {wall(row['next_run_at'], None)}"
+            if row["next_run_at"]
+            else "resumed, no slot is left"
+        ),
+    )
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql schedule delete 3f2a --yes")
-@ID
+@IDS
 @yes_option
-def delete(schedule: str, yes: bool) -> None:
-    """Delete it; its runs stay and go on."""
-    ask(f"Delete schedule {schedule}?", yes)
-    with as_owner_of("schedule", schedule) as (conn, found):
-        conn.execute("select public.fn_delete_workflow_schedule(%s::uuid)", [found.id])
-    brief({"id": found.id}, "deleted")
+def delete(schedules: Sequence[str], yes: bool) -> None:
+    """Delete schedules; their runs stay and go on."""
+
+    def gone(conn: Connection, schedule: UUID) -> Row:
+        conn.execute("select public.fn_delete_workflow_schedule(%s::uuid)", [schedule])
+        return {"id": schedule}
+
+    ask(f"Delete schedule {', '.join(schedules)}?", yes)
+    _all_brief(_each(schedules, gone), lambda row: "deleted")
 
 
 @click.command(
@@ -103,6 +132,15 @@ def brief(row: dict[str, Any], what: str) -> None:
         emit_one(row)
     else:
         click.echo(f"{row['id']}\t{what}")
+
+
+def _all_brief(rows: Sequence[Row], what: Callable[[Row], str]) -> None:
+    """The outcome of each; with --json one object for one, a list for several."""
+    if options().as_json and len(rows) > 1:
+        emit(rows)
+        return
+    for row in rows:
+        brief(row, what(row))
 
 
 COMMANDS = [pause, resume, delete, run_now, backfill]

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from lf_sql.cli.candidates import complete
+from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import acting, emit_one, note, options
 from lf_sql.cli.lazy import taking
 from lf_sql.cli.lookup import Found
@@ -31,7 +31,9 @@ FIELDS = [
     click.option("--cron", "cron_expr", metavar="EXPR", help='Five fields: "0 9 * * 1-5".'),
     click.option("--every", "interval_ms", type=Duration(), help="A fixed interval: 6h, 90m."),
     click.option("--at", "run_at", type=Instant(1), help="Once: 2026-12-24T09:00+01:00, or 2h."),
-    click.option("--tz", "--timezone", "timezone", help="Zone of --cron (UTC)."),
+    click.option(
+        "--tz", "--timezone", "timezone", help="Zone of --cron (UTC).", shell_complete=zones
+    ),
     click.option("--description", help="A line for people; the schedule can be called by it."),
     click.option("--calendar", help="Calendar by name or id.", shell_complete=complete("calendar")),
     click.option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
 import click
@@ -13,11 +13,9 @@ from lf_sql.cli.schedule.look import ID, wall, zone_or_none
 from lf_sql.cli.session import as_owner_of, one
 from lf_sql.plain import plain
 
-EXPLAIN = (
-    "select public.fn_explain_schedule(s.id, case when %(local)s "
-    "then %(at)s::timestamp at time zone s.timezone else %(at)s::timestamptz end) as explained, "
-    "s.timezone from lenses.workflow_schedules as s where s.id = %(id)s"
-)
+ZONE = "select s.timezone from lenses.workflow_schedules as s where s.id = %s"
+EXPLAIN = "select public.fn_explain_schedule(%s::uuid, %s::timestamptz) as explained"
+MINUTE = timedelta(minutes=1)
 
 
 @click.command(
@@ -34,7 +32,13 @@ def command(schedule: str, text: str) -> None:
     except ValueError:
         raise click.BadParameter(f"{text!r} is no minute; write 2026-11-26T08:30") from None
     with as_owner_of("schedule", schedule) as (conn, found):
-        row = one(conn, EXPLAIN, {"id": found.id, "at": text, "local": at.tzinfo is None})
+        if at.tzinfo is None:
+            zone = zone_or_none(one(conn, ZONE, [found.id])["timezone"])
+            try:
+                at = _instant(at, zone or UTC)
+            except OverflowError:
+                raise click.BadParameter(f"{text!r} is too far off") from None
+        row = one(conn, EXPLAIN, [found.id, at])
     told: dict[str, Any] = row["explained"]
     if options().as_json:
         emit_one(told)
@@ -61,3 +65,18 @@ def command(schedule: str, text: str) -> None:
     for name in ("slot_before", "slot_after"):
         if told[name]:
             click.echo(f"  {name[5:]:<7} {wall(instants.read(told[name]), zone)}")
+
+
+def _instant(at: datetime, zone: tzinfo) -> datetime:
+    """When a schedule's clock shows `at`: the first time of two, the end of a gap that skips it."""
+    late = at.replace(tzinfo=zone).astimezone(UTC)
+    if late.astimezone(zone).replace(tzinfo=None) == at:
+        return late
+    early = at.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    while late - early > MINUTE:
+        middle = early + (late - early) // MINUTE // 2 * MINUTE
+        if middle.astimezone(zone).replace(tzinfo=None) < at:
+            early = middle
+        else:
+            late = middle
+    return late

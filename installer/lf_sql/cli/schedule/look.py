@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
-from lf_sql.cli.candidates import complete
+from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import (
     connect,
     emit,
@@ -160,7 +160,14 @@ def lint(schedule: str | None) -> None:
 
 @click.command(epilog='\b\nExample:\n  lf-sql schedule describe "0 9 * * 1-5" --tz Europe/Istanbul')
 @click.argument("expression")
-@click.option("--tz", "zone", default="UTC", show_default=True, help="Zone of the slots shown.")
+@click.option(
+    "--tz",
+    "zone",
+    default="UTC",
+    show_default=True,
+    shell_complete=zones,
+    help="Zone of the slots shown.",
+)
 @click.option(
     "--next", "n", type=click.IntRange(0, 200), default=5, show_default=True, help="How many slots."
 )

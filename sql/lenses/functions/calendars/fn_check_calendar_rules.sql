@@ -21,6 +21,7 @@ declare
   v_key text;
   v_kind text;
   v_problem text;
+  v_value jsonb;
 begin
   if jsonb_typeof(p_rules) is distinct from 'array' or jsonb_array_length(p_rules) > 200 then
     raise exception using
@@ -67,6 +68,7 @@ begin
             array_to_string(c_kinds, ', '));
       end if;
     end loop;
+    v_value := coalesce(v_rule -> v_kind, v_rule);
     v_problem := case v_kind
       when 'weekdays' then case
         when jsonb_typeof(v_rule -> 'weekdays') <> 'array'
@@ -116,22 +118,22 @@ begin
           jsonb_typeof(v_rule -> v_key) = 'string' and lenses.fn_is_date(v_rule ->> v_key), false)
         then
           v_problem := format('%s is a date such as "2026-12-25", from 1970 to 9999', v_key);
+          v_value := v_rule -> v_key;
         end if;
       end loop;
     end if;
     if v_problem is null and (v_rule ->> 'until')::date < (v_rule ->> 'from')::date then
-      v_problem := 'until must not be before from';
+      v_problem := format('until must not be before from (%s)', v_rule ->> 'from');
+      v_value := v_rule -> 'until';
     end if;
     if v_problem is null and v_rule ? 'observed' and v_kind <> 'month_day' then
-      v_problem := 'observed goes with month_day alone';
+      v_problem := 'observed goes with month_day';
+      v_value := to_jsonb(v_kind);
     end if;
     if v_problem is not null then
       raise exception using
         errcode = '22023',
-        message = format(
-          '%s: %s, not %s',
-          v_path, v_problem, left(coalesce(v_rule -> v_kind, v_rule)::text, 60)
-        ),
+        message = format('%s: %s, not %s', v_path, v_problem, left(v_value::text, 60)),
         hint = 'A rule is, for example, {"month_day": "12-25", "observed": '
           'true}, {"nth": {"weekday": "THU", "n": 4, "month": 11}} or {"easter": -2}.';
     end if;

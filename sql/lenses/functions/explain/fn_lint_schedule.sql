@@ -83,7 +83,9 @@ findings as (
     'See the next slots: lf-sql schedule preview.'
   from chosen as c
   where c.cron_expr is not null and c.end_at is null
-    and lenses.fn_cron_count(c.cron_spec, c.timezone, now(), now() + interval '1461 days') < 2
+    and coalesce(
+      lenses.fn_cron_nth_after(c.cron_spec, c.timezone, now(), 2) > now() + interval '1461 days',
+      true)
 
   union all
 

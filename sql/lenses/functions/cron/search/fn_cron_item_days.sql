@@ -33,11 +33,12 @@ begin
       | ((v_near & v_sundays & ~v_last) << 1) | ((v_near & v_sundays & v_last) >> 2);
   end if;
   if v_nth <> 0 then
-    for v_week in 0..4 loop
-      v_weekdays := v_weekdays
-        | (((((v_nth >> 7 * v_week) & 127) * c_weeks) >> p_weekday) & (127::bigint << 7 * v_week));
-    end loop;
     v_weekdays := v_weekdays
+      | ((((v_nth & 127) * c_weeks) >> p_weekday) & 127)
+      | (((((v_nth >> 7) & 127) * c_weeks) >> p_weekday) & (127::bigint << 7))
+      | (((((v_nth >> 14) & 127) * c_weeks) >> p_weekday) & (127::bigint << 14))
+      | (((((v_nth >> 21) & 127) * c_weeks) >> p_weekday) & (127::bigint << 21))
+      | (((((v_nth >> 28) & 127) * c_weeks) >> p_weekday) & (127::bigint << 28))
       | ((((v_nth >> 35) * c_weeks) >> p_weekday) & (127::bigint << (p_length - 7)));
   end if;
   return v_all & case p_spec.day_rule when 4 then v_days & v_weekdays else v_days | v_weekdays end;

@@ -27,6 +27,11 @@ declare
   v_last bigint;
   v_next timestamptz;
   v_known timestamptz := '-infinity';
+  v_today date;
+  v_date date;
+  v_away integer;
+  v_reach bigint;
+  v_is_steady boolean;
 begin
   origin := p_from;
   loop
@@ -39,12 +44,33 @@ begin
       from lenses.fn_calendar_window(
         p_spec.calendar_id, origin - interval '35 days', v_known + interval '35 days') as c;
     end if;
-    if ((origin at time zone v_calendar_zone)::date = any (v_dates)) is distinct from v_is_skip then
+    v_today := (origin at time zone v_calendar_zone)::date;
+    if (v_today = any (v_dates)) is distinct from v_is_skip then
       slot := origin;
       return next;
       continue;
     end if;
     v_minute := floor(extract(epoch from origin) / 60)::bigint + c_epoch;
+    -- once a date: how many days away the next open one is, and whether a clock turns until then
+    if v_today is distinct from v_date then
+      v_date := v_today;
+      select min(n) into v_away
+      from generate_series(1, 31) as n
+      where ((v_today + n * v_step / 1440) = any (v_dates)) is distinct from v_is_skip;
+      v_reach := coalesce(v_away, 31) * v_step;
+      v_is_steady := not exists (
+        select
+        from unnest(array[p_timezone, v_calendar_zone]) as z (name)
+        where lenses.fn_cron_next_transition(
+          lenses.fn_timezone_of_abbreviation(z.name),
+          v_minute + least(v_reach, 0) - 1500,
+          v_minute + greatest(v_reach, 0) + 1500) is not null);
+    end if;
+    if v_is_steady then
+      slot := origin + coalesce(v_away, 0) * v_step * interval '1 minute';
+      return next;
+      continue;
+    end if;
     v_last := lenses.fn_cron_wall_minute(v_zone, v_minute);
     v_wall := v_last;
     if not v_base.is_real_time then
@@ -53,7 +79,8 @@ begin
     end if;
     while v_wall <= v_last loop
       slot := origin;
-      for v_day in 1 .. 31 loop
+      -- a gap may take a minute to the next date, so the day before the open one may reach it
+      for v_day in greatest(coalesce(v_away, 32) - 1, 1) .. 31 loop
         v_next := to_timestamp(
           ((lenses.fn_cron_wall_instant(v_zone, v_wall + v_day * v_step) - c_epoch) * 60)::float8);
         if ((v_next at time zone v_calendar_zone)::date = any (v_dates))

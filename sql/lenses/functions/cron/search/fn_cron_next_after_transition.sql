@@ -2,8 +2,9 @@
 -- Let w(u) be the wall clock at the UTC minute u. A fixed schedule fires wall minute m at the
 -- first u with w(u) >= m: a repeated hour counts once, a skipped minute falls on the end of the
 -- gap. A real-time schedule fires each u whose w(u) matches. Bounded: every step of the loop moves
--- on to a change of the clock or to the next matching wall minute, within 42 years. In that loop
--- lenses.fn_cron_wall_minute is written out, since a pinned call costs more than what it does.
+-- on to a change of the clock, after which there is none for three days, or to the next matching
+-- wall minute, within 42 years. In that loop lenses.fn_cron_wall_minute is written out, since a
+-- pinned call costs more than what it does.
 create or replace function lenses.fn_cron_next_after_transition(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -24,6 +25,7 @@ declare
   v_turn bigint;
   v_next bigint;
   v_seen bigint;
+  v_is_turn boolean := false;
 begin
   if not p_spec.is_real_time then
     -- the latest wall minute seen so far: in a second pass, the end of the first
@@ -44,7 +46,7 @@ begin
     v_next := v_wall - v_offset;
     if v_next > v_after + 4320 then
       v_next := v_after + 4320;
-      if (floor(date_part('epoch', timezone(
+      if v_is_turn or (floor(date_part('epoch', timezone(
       v_zone, to_timestamp(((v_next - c_epoch) * 60)::float8))) / 60)::bigint + c_epoch)
         = v_next + v_offset then
         -- far off: nothing matches until shortly before it, whatever the clock does meanwhile
@@ -83,6 +85,7 @@ begin
     end if;
     v_offset := v_seen - v_next;
     v_wall := v_after + v_offset - 1;
+    v_is_turn := true;
   end loop;
 end;
 $$;

@@ -17,6 +17,7 @@ declare
   v_year integer;
   v_month integer;
   v_first bigint;
+  v_length integer;
   v_bits bigint;
   v_mask bigint;
   v_last_year integer;
@@ -32,7 +33,18 @@ begin
     v_month := date_part('month', v_date)::int;
     v_bits := date_part('day', v_date)::int;
     v_first := v_day - v_bits + 1;
-    v_bits := lenses.fn_cron_month_days(p_spec, v_year, v_month, v_first) >> (v_bits - 1)::int;
+    v_length := case
+      when v_month <> 2 then 30 + (v_month + v_month / 8) % 2
+      when v_year % 4 = 0 and (v_year % 100 <> 0 or v_year % 400 = 0) then 29
+      else 28
+    end;
+    v_mask := p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((v_first + 1) % 7)::int;
+    v_bits := case
+      when (p_spec.months >> (v_month - 1)) & 1 = 0 then 0
+      when v_rule = 2 then p_spec.days & v_mask & ((1::bigint << v_length) - 1)
+      when v_rule = 3 then (p_spec.days | v_mask) & ((1::bigint << v_length) - 1)
+      else lenses.fn_cron_item_days(p_spec, v_length, ((v_first + 1) % 7)::int)
+    end >> (v_bits - 1)::int;
     v_is_today := v_bits & 1 = 1;
   end if;
 
@@ -78,16 +90,16 @@ begin
     end if;
     v_first := make_date(v_year, v_month, 1) - date 'J0';
     -- the month is one of the spec's: lenses.fn_cron_month_days without that question
-    v_mask := (1::bigint << case
+    v_length := case
       when v_month <> 2 then 30 + (v_month + v_month / 8) % 2
       when v_year % 4 = 0 and (v_year % 100 <> 0 or v_year % 400 = 0) then 29
       else 28
-    end) - 1;
-    v_bits := p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((v_first + 1) % 7)::int;
+    end;
+    v_mask := p_spec.weekdays * lenses.fn_cron_six_weeks() >> ((v_first + 1) % 7)::int;
     v_bits := case v_rule
-      when 2 then v_mask & p_spec.days & v_bits
-      when 3 then v_mask & (p_spec.days | v_bits)
-      else lenses.fn_cron_month_days(p_spec, v_year, v_month, v_first)
+      when 2 then p_spec.days & v_mask & ((1::bigint << v_length) - 1)
+      when 3 then (p_spec.days | v_mask) & ((1::bigint << v_length) - 1)
+      else lenses.fn_cron_item_days(p_spec, v_length, ((v_first + 1) % 7)::int)
     end;
     if v_bits <> 0 then
       return (v_first + (ln((v_bits & -v_bits)::float8) * c_log2_e)::int) * 1440

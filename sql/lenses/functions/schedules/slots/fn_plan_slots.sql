@@ -66,6 +66,8 @@ begin
       end if;
       v_seen := greatest(v_seen, v_stretch.last_slot);
     end loop;
+    -- decided, though the slot before them may wait
+    v_plan.seen_until := greatest(v_plan.seen_until, v_seen);
     if v_on_missed = 'spread' then
       v_plan.spread_next_at := p_now;
       v_plan.spread_step := p_schedule.spread_window_ms::double precision / greatest(v_keep, 1)
