@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 ))) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-supabase format pgtap bench proof test-matrix wheel extension schema picture clean system-demo system-test
+.PHONY: help demo test lint lint-supabase format pgtap bench proof monitoring test-matrix wheel extension schema picture clean system-demo system-test
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -46,8 +46,11 @@ pgtap: $(VENV)/.test ## the pgTAP files alone, with pg_prove
 bench: $(VENV)/.test $(VENV)/.bench ## the figures, side by side with their references
 	@$(BIN)/python -m tests.bench
 
-proof: $(VENV)/.test ## the long tests: crashes, concurrency, real minutes
+proof: $(VENV)/.test $(VENV)/.monitoring ## the long tests: crashes, concurrency, real minutes
 	@$(PYTEST) -m slow tests
+
+monitoring: $(VENV)/.test $(VENV)/.monitoring ## promtool on the alerts, a real Prometheus on the dashboard
+	@$(PYTEST) -m '' tests/surface/test_monitoring.py
 
 test-matrix: $(VENV)/.test ## the tests on PostgreSQL 15, 16, 17 and 18 from PyPI wheels
 	@$(BIN)/python -m tests.support.matrix $(PARALLEL)
@@ -86,6 +89,10 @@ $(VENV)/.bench: tests/bench/package.json tests/bench/requirements.txt $(VENV)/.t
 	@bash tests/support/npm-install.sh $(VENV)/bench $<
 	@$(BIN)/python -m venv $(VENV)/bench/python
 	@$(VENV)/bench/python/bin/pip install -qq --disable-pip-version-check -r tests/bench/requirements.txt
+	@touch $@
+
+$(VENV)/.monitoring: $(VENV)/.test
+	@bash tests/support/system-packages.sh monitoring
 	@touch $@
 
 $(VENV)/.npm: tests/surface/package.json $(VENV)/.test

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What only the system can give, where we are root on Debian or Ubuntu; elsewhere nothing happens, and what is then
 # missing says so itself. Arguments: python (venv), server (PostgreSQL, pg_cron), test (pgTAP, plpgsql_check, pgbouncer, Chromium,
-# Node.js).
+# Node.js), monitoring (Prometheus and promtool).
 set -euo pipefail
 
 [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || exit 0
@@ -48,6 +48,9 @@ for group in "$@"; do
     need "postgresql-$m-pgtap" "postgresql-$m-plpgsql-check" libtap-parser-sourcehandler-pgtap-perl pgbouncer faketime
     command -v chromium chromium-browser google-chrome >/dev/null || need chromium
     command -v npm >/dev/null || need nodejs npm
+    ;;
+  monitoring)
+    command -v promtool >/dev/null || need prometheus
     ;;
   esac
 done

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.support.command import Command
 from tests.support.database import Database, Tenant
 from tests.support.processes import running
-from tests.support.work import due_in, make_schedule, make_workflow
+from tests.support.work import due_in, make_schedule, make_workflow, run_now, unguarded
 
 
 def samples(text: str) -> dict[str, float]:
@@ -78,6 +78,12 @@ def test_figures(lf: Command, busy: Database) -> None:
     assert found["schedule_drift_seconds_sum"] >= 2
     assert found["last_tick_age_seconds"] < 3600
     assert found["dispatch_frozen"] == 0
+    assert found["last_tick_seconds"] >= 0
+    assert found["schedules_failing{cause=dispatch_failed}"] == 1
+    assert found["schedules_failing{cause=validation_failed}"] == 0
+    assert found["table_bytes{table=lenses.workflow_runs}"] > 0
+    busy.execute("update lenses.workflow_schedules set is_active = false")
+    assert samples(lf("metrics").out)["schedules_failing{cause=dispatch_failed}"] == 0
 
 
 def test_what_is_due_and_what_waits(lf: Command, db: Database, owner: Tenant) -> None:
@@ -89,6 +95,92 @@ def test_what_is_due_and_what_waits(lf: Command, db: Database, owner: Tenant) ->
     assert 99 < found["backlog_seconds"] < 3600
     assert found["dispatch_frozen"] == 1
     assert found["worker_heartbeat_age_seconds{leader=true,worker=w}"] < 3600
+
+
+def test_an_error_whose_cause_is_gone_is_no_failure(
+    lf: Command, db: Database, owner: Tenant
+) -> None:
+    schedule = make_schedule(db, make_workflow(db, owner))
+    with unguarded(db, "lenses.workflow_schedules"):
+        db.execute(
+            "update lenses.workflow_schedules set last_dispatch_status = 'validation_failed', "
+            "last_error_message = 'assignee_missing' where id = %s",
+            [schedule],
+        )
+    assert samples(lf("metrics").out)["schedules_failing{cause=validation_failed}"] == 0
+
+
+def test_runs_that_wait_and_runs_that_are_over(lf: Command, db: Database, owner: Tenant) -> None:
+    workflow = make_workflow(db, owner)
+    free = make_schedule(db, workflow)
+    for cause in ("executor_bug", None):
+        run = run_now(db, owner, free)
+        db.execute("select lenses.fn_claim_workflow_runs('w', 1, '5 minutes')")
+        if cause:
+            db.execute("select lenses.fn_fail_workflow_run(%s, 'w', %s, 'no')", [run, cause])
+        else:
+            db.execute("select lenses.fn_complete_workflow_run(%s, 'w', null)", [run])
+    none = samples(lf("metrics").out)
+    assert none["runs_last_hour{status=completed}"] == 1
+    assert none["runs_last_hour{status=failed}"] == 1
+    assert none["runs_last_hour{status=timed_out}"] == 0
+    assert none["run_waiting_seconds{status=pending}"] == 0
+    assert none["run_waiting_seconds{status=pending_approval}"] == 0
+    run_now(db, owner, free)
+    run_now(db, owner, make_schedule(db, workflow, approval_policy="{}"))
+    with unguarded(db, "lenses.workflow_runs"):
+        db.execute("update lenses.workflow_runs set created_at = now() - interval '2 hours'")
+    found = samples(lf("metrics").out)
+    assert found["run_waiting_seconds{status=pending}"] >= 7200
+    assert found["run_waiting_seconds{status=pending_approval}"] >= 7200
+    assert found["runs_last_hour{status=completed}"] == 0
+    # Put off until later, it does not wait for an executor.
+    db.execute("update lenses.workflow_runs set available_at = now() + interval '1 hour'")
+    assert samples(lf("metrics").out)["run_waiting_seconds{status=pending}"] == 0
+
+
+def test_history_that_is_not_purged(lf: Command, db: Database) -> None:
+    insert = "insert into lenses.dispatch_ticks (driver, started_at) values ('x', now() - %s::interval)"
+    kept = db.value("select ticks_retention from lenses.dispatch_settings")
+    db.execute(insert, [f"{kept.days} days 23 hours"])  # the nightly purge is still to come
+    assert samples(lf("metrics").out)["retention_overdue_seconds{history=ticks}"] == 0
+    db.execute(insert, [f"{kept.days + 2} days"])
+    found = samples(lf("metrics").out)
+    assert found["retention_overdue_seconds{history=ticks}"] >= 2 * 86400
+    assert found["retention_overdue_seconds{history=runs}"] == 0
+    assert found["retention_overdue_seconds{history=logs}"] == 0
+
+
+def test_quotas_by_the_tenant_nearest_to_them(
+    lf: Command, db: Database, tenant: Callable[..., Tenant]
+) -> None:
+    empty = samples(lf("metrics").out)
+    assert empty["quota_used_ratio{quota=max_schedules_per_lenser}"] == 0
+    for schedules in (1, 3):
+        workflow = make_workflow(db, tenant())
+        for _ in range(schedules):
+            make_schedule(db, workflow)
+    db.execute(
+        "select lenses.fn_set_dispatch_settings("
+        """'{"max_schedules_per_lenser": 4, "max_pending_runs_per_lenser": 2}')"""
+    )
+    found = samples(lf("metrics").out)
+    assert found["quota_used_ratio{quota=max_schedules_per_lenser}"] == 0.75
+    assert found["quota_used_ratio{quota=max_pending_runs_per_lenser}"] == 0
+    assert "quota_used_ratio{quota=max_gateway_crons_per_lenser}" not in found
+
+
+def test_a_tenant_adds_no_series(
+    lf: Command, db: Database, owner: Tenant, tenant: Callable[..., Tenant]
+) -> None:
+    def series() -> set[str]:
+        """What any tenant has but the status of his schedules."""
+        return {name for name in samples(lf("metrics").out) if not name.startswith("schedules{")}
+
+    before = series()
+    for title in ("report", "another"):
+        run_now(db, owner, make_schedule(db, make_workflow(db, tenant(title), title), name=title))
+    assert series() == before
 
 
 def test_a_purge_of_ticks_takes_nothing_from_the_counters(lf: Command, busy: Database) -> None:

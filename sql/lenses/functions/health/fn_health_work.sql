@@ -18,7 +18,7 @@ declare
   v_failed bigint;
   v_oldest timestamptz;
   v_skips text;
-  v_behind text[] := '{}';
+  v_behind text[];
   v_advice text;
 begin
   select s.* into v_settings from lenses.dispatch_settings as s;
@@ -91,35 +91,11 @@ begin
   advice := null;
   return next;
 
-  select min(o.created_at) into v_oldest
-  from lensers.profiles as p
-  cross join lateral (
-    select r.created_at
-    from lenses.workflow_runs as r
-    where r.lenser_id = p.id and r.status in ('completed', 'failed', 'cancelled', 'timed_out')
-      and r.completed_at < v_now - v_settings.retention - interval '1 day'
-      and not exists (
-        select from lenses.workflow_run_events as e
-        where e.run_id = r.id and e.occurred_at >= v_now - v_settings.retention - interval '1 day')
-    order by r.created_at
-    limit 1
-  ) as o;
-  if v_oldest < v_now - v_settings.retention - interval '1 day' then
-    v_behind := v_behind || format('runs from %s', to_char(v_oldest, 'YYYY-MM-DD'));
-  end if;
-  select min(o.occurred_at) into v_oldest
-  from lensers.profiles as p
-  cross join lateral (
-    select l.occurred_at from agents.action_logs as l where l.lenser_id = p.id
-    order by l.occurred_at limit 1
-  ) as o;
-  if v_oldest < v_now - v_settings.retention - interval '1 day' then
-    v_behind := v_behind || format('logs from %s', to_char(v_oldest, 'YYYY-MM-DD'));
-  end if;
-  select min(t.started_at) into v_oldest from lenses.dispatch_ticks as t;
-  if v_oldest < v_now - v_settings.ticks_retention - interval '1 day' then
-    v_behind := v_behind || format('ticks from %s', to_char(v_oldest, 'YYYY-MM-DD'));
-  end if;
+  select
+    coalesce(array_agg(format('%s from %s', l.history, to_char(l.oldest, 'YYYY-MM-DD'))
+      order by array_position(array['runs', 'logs', 'ticks'], l.history)), '{}')
+  into v_behind
+  from lenses.fn_late_history() as l;
   v_advice := case when cardinality(v_behind) > 0 then 'call lenses.sp_purge_history();' end;
   v_oldest := case when p_facts #>> '{job,jobid}' <> ''
     then nullif(p_facts ->> 'oldest_job_run', '')::timestamptz end;

@@ -112,6 +112,15 @@ select 'last_tick_age_seconds', 'gauge', 'Seconds since the newest tick began', 
   extract(epoch from clock_timestamp()) - extract(epoch from t.last_at) from totals as t
     where t.last_at is not null
 union all
+select 'last_tick_seconds', 'gauge', 'How long the newest tick took that is over', '{}', l.seconds
+from (
+  select extract(epoch from n.finished_at) - extract(epoch from n.started_at) as seconds
+  from lenses.dispatch_ticks as n
+  where n.finished_at is not null and n.undone_at is null
+  order by n.id desc
+  limit 1
+) as l
+union all
 select 'dispatch_lanes', 'gauge', 'Lanes that share the work, as set', '{}', s.dispatch_lanes
 from lenses.dispatch_settings as s
 union all
@@ -171,6 +180,8 @@ union all
 select 'schedule_drift_seconds', 'histogram', 'Run minus planned due time',
   jsonb_build_object('sum', true),
   coalesce((t.lag ->> 'sum')::numeric, 0) / 1000 from totals as t
+union all
+select m.* from lenses.fn_metrics_work() as m
 $$;
 
 comment on function lenses.fn_metrics() is
