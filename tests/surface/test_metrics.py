@@ -113,13 +113,13 @@ def test_an_error_whose_cause_is_gone_is_no_failure(
 def test_runs_that_wait_and_runs_that_are_over(lf: Command, db: Database, owner: Tenant) -> None:
     workflow = make_workflow(db, owner)
     free = make_schedule(db, workflow)
-    for cause in ("executor_bug", None):
+    for end in (
+        "lenses.fn_fail_workflow_run(%s, 'w', 'provider_error', 'no', p_final => true)",
+        "lenses.fn_complete_workflow_run(%s, 'w', null)",
+    ):
         run = run_now(db, owner, free)
         db.execute("select lenses.fn_claim_workflow_runs('w', 1, '5 minutes')")
-        if cause:
-            db.execute("select lenses.fn_fail_workflow_run(%s, 'w', %s, 'no')", [run, cause])
-        else:
-            db.execute("select lenses.fn_complete_workflow_run(%s, 'w', null)", [run])
+        assert db.value(f"select {end}", [run])
     none = samples(lf("metrics").out)
     assert none["runs_last_hour{status=completed}"] == 1
     assert none["runs_last_hour{status=failed}"] == 1
@@ -135,12 +135,17 @@ def test_runs_that_wait_and_runs_that_are_over(lf: Command, db: Database, owner:
     assert found["run_waiting_seconds{status=pending_approval}"] >= 7200
     assert found["runs_last_hour{status=completed}"] == 0
     # Put off until later, it does not wait for an executor.
-    db.execute("update lenses.workflow_runs set available_at = now() + interval '1 hour'")
+    db.execute(
+        "update lenses.workflow_runs set available_at = now() + interval '1 hour' "
+        "where status = 'pending'"
+    )
     assert samples(lf("metrics").out)["run_waiting_seconds{status=pending}"] == 0
 
 
 def test_history_that_is_not_purged(lf: Command, db: Database) -> None:
-    insert = "insert into lenses.dispatch_ticks (driver, started_at) values ('x', now() - %s::interval)"
+    insert = (
+        "insert into lenses.dispatch_ticks (driver, started_at) values ('x', now() - %s::interval)"
+    )
     kept = db.value("select ticks_retention from lenses.dispatch_settings")
     db.execute(insert, [f"{kept.days} days 23 hours"])  # the nightly purge is still to come
     assert samples(lf("metrics").out)["retention_overdue_seconds{history=ticks}"] == 0
@@ -170,16 +175,15 @@ def test_quotas_by_the_tenant_nearest_to_them(
     assert "quota_used_ratio{quota=max_gateway_crons_per_lenser}" not in found
 
 
-def test_a_tenant_adds_no_series(
-    lf: Command, db: Database, owner: Tenant, tenant: Callable[..., Tenant]
-) -> None:
+def test_a_tenant_adds_no_series(lf: Command, db: Database, tenant: Callable[..., Tenant]) -> None:
     def series() -> set[str]:
         """What any tenant has but the status of his schedules."""
         return {name for name in samples(lf("metrics").out) if not name.startswith("schedules{")}
 
     before = series()
     for title in ("report", "another"):
-        run_now(db, owner, make_schedule(db, make_workflow(db, tenant(title), title), name=title))
+        who = tenant(title)
+        run_now(db, who, make_schedule(db, make_workflow(db, who, title), name=title))
     assert series() == before
 
 

@@ -63,15 +63,19 @@ def play_an_hour(db: Database) -> None:
             "select lenses.fn_set_delivery(%s)", [Jsonb({"name": "watch", "sends": ["run.failed"]})]
         )
     scenario = RunScenario(db)
-    start = datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(hours=1)
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    start = now - timedelta(hours=1, minutes=now.minute % 5)
     first = {"next_run_at": start}
     scenario.make_schedule(**first)
     scenario.make_schedule(pre_dispatch_condition={"/x": {"eq": 1}}, **first)
-    scenario.make_schedule("0 * * * *", approval_policy={"requiresApproval": True}, **first)
+    scenario.make_schedule(approval_policy={"requiresApproval": True}, **first)
     scenario.play(start, start + timedelta(hours=1), timedelta(minutes=5))
     done, failed = scenario.claimed(limit=2)
     scenario.complete(done)
-    scenario.fail(failed)
+    db.execute(
+        "select lenses.fn_fail_workflow_run(%s, 'w', 'provider_error', 'no', p_final => true)",
+        [failed],
+    )
 
 
 def test_every_figure_and_label_is_one_that_metrics_prints(lf: Command, db: Database) -> None:
@@ -193,8 +197,7 @@ def prometheus(figures: str, folder: Path) -> Iterator[Ask]:
         )
     try:
         wait_until(
-            lambda: "ready to receive web requests" in log.read_text()
-            or process.poll() is not None
+            lambda: "ready to receive web requests" in log.read_text() or process.poll() is not None
         )
         assert process.poll() is None, log.read_text()
         yield ask
