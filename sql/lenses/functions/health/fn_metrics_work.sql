@@ -47,8 +47,7 @@ select
     coalesce(extract(epoch from clock_timestamp()) - extract(epoch from w.oldest), 0), 0)
 from (
   select 'pending' as status, min(greatest(r.created_at, r.available_at)) as oldest
-  from lenses.workflow_runs as r
-  where r.status = 'pending' and (r.available_at is null or r.available_at <= now())
+  from lenses.workflow_runs as r where r.status = 'pending'
   union all
   select 'pending_approval', min(r.created_at)
   from lenses.workflow_runs as r where r.status = 'pending_approval'
