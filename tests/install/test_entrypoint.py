@@ -65,7 +65,8 @@ class Volume:
             "INITDB_D": str(self.initdb),
         }
         process = subprocess.Popen(
-            [*prefix, "--", str(DOCKER / "entrypoint.sh"), *command],
+            # A test run in the background ignores SIGINT, and so would all that it starts.
+            ["env", "--default-signal=INT", *prefix, "--", str(DOCKER / "entrypoint.sh"), *command],
             env=env, cwd="/", text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         self.started.append(process)

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pty
 import re
+import signal
 import struct
 import sys
 import termios
@@ -93,6 +94,8 @@ class _Command:
         for name in ("COLUMNS", "LINES", "NO_COLOR"):
             os.environ.pop(name, None)
         time.tzset()
+        # Ignored where the tests run in the background.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         if (now := self.now) is not None:
             words.now = lambda: now
         sys.exit(run(list(self.args)))

@@ -20,10 +20,7 @@ select
     then lenses.fn_delivery_secret(d.secret_name) is not null end,
   array(select h.name from jsonb_object_keys(d.headers) as h (name) order by h.name),
   d.max_in_flight, d.timeout_ms, d.lease_ms, d.max_attempts, d.max_events,
-  (
-    select count(*) from lenses.delivery_requests as q
-    where q.delivery = d.name and q.expires_at > now()
-  ),
+  lenses.fn_requests_in_flight(d.name),
   (select count(*) from lenses.outbox as o where o.delivery = d.name and o.dead_at is null),
   (select count(*) from lenses.outbox as o where o.delivery = d.name and o.dead_at is not null),
   d.delivered, d.failed, d.dropped, d.last_delivered_at, d.last_error_at, d.last_error, d.problem
@@ -35,5 +32,6 @@ $$;
 comment on function lenses.fn_get_deliveries() is
   'Every delivery and how it goes, by name: what lenses.fn_set_delivery was given, of headers '
   'their names alone; has_secret: whether secret_name is there and can sign (NULL: nothing is '
-  'signed); in_flight requests without an answer, waiting events and dead letters; delivered, '
-  'failed and dropped since ever; the last error; problem: why nothing can be posted.';
+  'signed); in_flight requests without an answer (NULL on a standby), waiting events and dead '
+  'letters; delivered, failed and dropped since ever; the last error; problem: why nothing can be '
+  'posted.';
