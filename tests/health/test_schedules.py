@@ -17,7 +17,9 @@ Tick = Callable[[], None]
 
 @pytest.fixture
 def schedule(db: Database, owner: Tenant, ticking: Tick) -> uuid.UUID:
-    return make_schedule(db, make_workflow(db, owner))
+    """Hourly; its slots lie half an hour from now, whatever minute this is."""
+    minute = db.value("select date_part('minute', now() + interval '30 minutes')::int")
+    return make_schedule(db, make_workflow(db, owner), cron_expr=f"{minute} * * * *")
 
 
 def test_new_and_waiting_for_its_first_slot(health: Health, schedule: uuid.UUID) -> None:
@@ -36,8 +38,8 @@ def test_missed_while_nobody_ticks_then_dropped_then_made_good(
     db: Database, health: Health, schedule: uuid.UUID, ticking: Tick, lf: Command
 ) -> None:
     db.execute(
-        "update lenses.workflow_schedules set next_run_at = date_trunc('hour', now()) "
-        "- interval '1 hour' where id = %s",
+        "update lenses.workflow_schedules set next_run_at = date_trunc('minute', now()) "
+        "- interval '90 minutes' where id = %s",
         [schedule],
     )
     found = health(code=1).of(schedule)

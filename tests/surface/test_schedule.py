@@ -118,7 +118,7 @@ def test_several_at_once(lf: Command, db: Database, workflow: str) -> None:
         True
     ] * 2
     # one that is not there, and nothing is done
-    assert "no schedule 'd'" in lf("schedule", "pause", "a", "d", code=1).err
+    assert "no schedule 'nobody'" in lf("schedule", "pause", "a", "nobody", code=1).err
     assert db.value(paused) is None
     lf("schedule", "delete", "a", "c", "--yes")
     assert db.column("select name from lenses.workflow_schedules") == ["b"]
