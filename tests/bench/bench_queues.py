@@ -24,7 +24,7 @@ from psycopg.conninfo import conninfo_to_dict
 from tests.bench.bench_executor import LIBRARY, RUNS, prepare, rate
 from tests.bench.load import Bench, bench
 from tests.bench.report import Row
-from tests.support.database import Database
+from tests.support.database import Database, wait_until
 
 HERE = Path(__file__).parent
 BENCH = Path(sys.prefix) / "bench"  # what make bench installs
@@ -116,8 +116,7 @@ def _workers(conn: Database, count: int) -> Iterator[list[subprocess.Popen[str]]
 
 
 def _until(conn: Database, question: str) -> None:
-    while not conn.value(question):
-        time.sleep(0.005)
+    wait_until(lambda: conn.value(question), interval=0.005, what=question)
 
 
 def run(_: Bench) -> list[Row]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import subprocess
-import sys
 import threading
 import uuid
 from collections.abc import Callable
@@ -24,7 +22,6 @@ from lf_sql import (
     RunFailed,
     TransientError,
 )
-from lf_sql.errors import LfSqlError
 from lf_sql.executor import work
 from tests.executor.conftest import Place, at_work
 from tests.support.database import wait_until
@@ -376,34 +373,3 @@ def test_the_log_says_of_which_run(place: Place, caplog: pytest.LogCaptureFixtur
     assert {(r.attempt, r.workflow) for r in told} == {(1, "logged")}  # type: ignore[attr-defined]
     assert any(record.exc_info for record in told)
     assert told[-1].cause == "KeyError"  # type: ignore[attr-defined]
-
-
-def test_wrong_use_is_said_at_once() -> None:
-    executor = Executor()
-    executor.handler("a")(print)
-    for wrong in (
-        lambda: executor.handler("a")(print),
-        lambda: executor.handler("b", kind="battle")(print),
-        lambda: executor.handler(kind="war")(print),
-        lambda: executor.handler("c", limit=0)(print),
-        lambda: Executor(concurrency=0),
-        lambda: Executor(lease=0.5),
-    ):
-        with pytest.raises(ValueError, match=r"\w"):
-            wrong()
-
-
-def test_the_library_costs_nothing_until_it_is_used() -> None:
-    script = (
-        "import sys, lf_sql; assert 'psycopg' not in sys.modules; from lf_sql import Executor, Run"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
-
-
-def test_a_second_loop_in_a_thread_is_refused_in_words() -> None:
-    async def inside() -> None:
-        Executor().run()
-
-    with pytest.raises(LfSqlError, match="runs in this thread already") as caught:
-        asyncio.run(inside())
-    assert caught.value.hint == "await executor.serve()"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -96,6 +97,13 @@ executor.run()
 """
 
 
+def awaits(pid: int) -> bool:
+    """Whether the process has a SIGTERM that it has not taken yet."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    pending = [int(bits, 16) for bits in re.findall(r"^S\w+Pnd:\s*(\w+)$", status, re.M)]
+    return any(bits >> (signal.SIGTERM - 1) & 1 for bits in pending)
+
+
 @pytest.mark.parametrize("title", ["task", "plain"])
 def test_a_third_signal_ends_the_process_whatever_its_handlers_do(place: Place, title: str) -> None:
     (run,) = place.start(title)
@@ -104,6 +112,7 @@ def test_a_third_signal_ends_the_process_whatever_its_handlers_do(place: Place, 
         wait_until(lambda: place.row(run).status == "running")
         for _ in range(3):
             executor.send_signal(signal.SIGTERM)
-            time.sleep(0.05)  # two of a kind that wait together are one
+            # Two of a kind that wait together are one.
+            wait_until(lambda: executor.poll() is not None or not awaits(executor.pid))
         assert executor.wait(120) is not None
     assert place.row(run).status == "running"  # its lease decides
