@@ -329,6 +329,7 @@ create table lenses.deliveries (
   problem text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  tested_id bigint,
   constraint deliveries_pkey PRIMARY KEY (name),
   constraint deliveries_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES lenses.workflows(id) ON DELETE CASCADE,
   constraint deliveries_headers_check CHECK (((jsonb_typeof(headers) = 'object'::text) AND (octet_length((headers)::text) <= 16384))),

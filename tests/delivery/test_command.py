@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.delivery.conftest import URL, with_net
@@ -122,3 +123,17 @@ def test_a_consumer_acknowledges_a_test(lf: Command, net: Sender) -> None:
     net.db.execute("select lenses.fn_ack_events('w', %s)", [[event.id]])
     thread.join()
     assert done[0]["status"] == "delivered"
+
+
+def test_delivered_is_said_of_what_was_delivered_alone(lf: Command, net: Sender) -> None:
+    lf("delivery", "set", "chat", "--send", "run.failed")
+    ask = "select lenses.fn_test_delivery('chat', %s)"
+    for never in (4711, net.db.value("select lenses.fn_test_delivery('chat')")["id"]):
+        net.db.execute("delete from lenses.outbox")
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match=f"test {never}"):
+            net.db.value(ask, [never])
+    sent = net.db.value("select lenses.fn_test_delivery('chat')")["id"]
+    net.db.execute("select * from lenses.fn_claim_events('chat', 'w')")
+    net.db.execute("select lenses.fn_ack_events('w', %s)", [[sent]])
+    for _ in range(2):
+        assert net.db.value(ask, [sent])["status"] == "delivered"

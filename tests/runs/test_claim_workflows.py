@@ -138,3 +138,38 @@ def test_no_more_than_a_thousand_workflows(scenario: RunScenario) -> None:
     assert claimed(scenario, many[1:]) == []
     with scenario.refused("22023", "p_workflow_ids has 1001 ids"):
         claimed(scenario, many)
+
+
+def test_full_schedules_with_long_queues_hide_no_run_that_is_free(scenario: RunScenario) -> None:
+    workflow = scenario.make_workflow()
+    for priority in (9, 8, 7):
+        schedule = scenario.make_schedule(workflow_id=workflow, queue_policy={"mode": "serial"})
+        scenario.db.execute(
+            "insert into lenses.workflow_runs (workflow_id, schedule_id, policies, created_at, priority) "
+            'select %s, %s, \'{"approval_policy": {"requiresApproval": false}}\', '
+            "timestamptz '2026-01-01Z' + n * interval '1 second', %s from generate_series(1, 1100) as n",
+            [workflow, schedule, priority],
+        )
+    free = [scenario.run(workflow_id=workflow) for _ in range(7)]
+    got = claimed(scenario, [workflow])
+    assert len(got) == 10
+    assert set(free) < set(got)
+
+
+def test_first_runs_that_others_hold_hide_no_run_that_is_free(
+    committed: None, scenario: RunScenario
+) -> None:
+    workflow = scenario.make_workflow()
+    held = [
+        scenario.run(
+            scenario.make_schedule(workflow_id=workflow, queue_policy={"mode": "serial"}),
+            workflow_id=workflow,
+            priority=9,
+        )
+        for _ in range(30)
+    ]
+    last = scenario.run(workflow_id=workflow)
+    with scenario.db.another() as other, other.transaction():
+        query = "select id from lenses.workflow_runs where id = any (%s) for update"
+        assert len(other.rows(query, [held])) == 30
+        assert claimed(scenario, [workflow], 1) == [last]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -238,3 +238,21 @@ def test_a_pause_that_makes_no_sense_is_refused(scenario: RunScenario, after: st
             [run, after, False],
         )
     assert scenario.row(run).status == "running"
+
+
+def test_a_pause_is_so_long_in_every_time_zone(scenario: RunScenario) -> None:
+    """The clock of this session goes forward half a day from now; a day is 24 hours all the same."""
+    turn = datetime.now(UTC) + timedelta(hours=12)
+    day = turn.timetuple().tm_yday - 1
+    scenario.db.execute(
+        "select set_config('timezone', %s, true)",
+        [f"AAA0BBB,{day}/{turn.hour},{(day + 100) % 365}/0"],
+    )
+    run = scenario.run()
+    scenario.claim()
+    fail = FAIL.replace("p_retry_after => %s", "p_retry_after => %s::interval")
+    assert scenario.db.value(fail, [run, "86400 seconds", False])
+    assert scenario.db.value(
+        "select extract(epoch from available_at - now()) = 86400 from lenses.workflow_runs where id = %s",
+        [run],
+    )

@@ -150,6 +150,20 @@ def test_no_zone_is_planted(zone: str, two_tenants: Database) -> None:
         )
 
 
+def test_no_zone_is_planted_by_a_publisher(two_tenants: Database) -> None:
+    """Logical replication fires triggers of rows alone."""
+    with (
+        pytest.raises(psycopg.errors.InvalidParameterValue),
+        two_tenants.transaction(force_rollback=True),
+    ):
+        for name in ("insert", "update"):
+            two_tenants.execute(
+                f"alter table lenses.timezones disable trigger timezones_guard_{name}"
+            )
+        two_tenants.execute("set local session_replication_role = 'replica'")
+        two_tenants.execute("insert into lenses.timezones (name) values ('foo0')")
+
+
 @pytest.mark.parametrize(
     "lowered", ['{"requiresApproval":false,"gates":["deploy"]}', '{"requiresApproval":true}']
 )

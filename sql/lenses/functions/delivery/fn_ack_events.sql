@@ -15,9 +15,23 @@ begin
       hint = 'Acknowledge them in several calls.';
   end if;
   return query
-  delete from lenses.outbox as o
-  where o.id = any (p_ids) and o.worker_id = p_worker_id and o.dead_at is null
-  returning o.id;
+  with gone as (
+    delete from lenses.outbox as o
+    where o.id = any (p_ids) and o.worker_id = p_worker_id and o.dead_at is null
+    returning o.id, o.delivery, o.event_type
+  ),
+
+  tested as (
+    update lenses.deliveries as d set tested_id = t.id
+    from (
+      select g.delivery, max(g.id) as id
+      from gone as g where g.event_type = 'delivery.test'
+      group by g.delivery
+    ) as t
+    where d.name = t.delivery
+  )
+
+  select g.id from gone as g;
 end;
 $$;
 

@@ -66,9 +66,16 @@ begin
           v_answer.error_msg, p_now);
       elsif v_answer.status_code between 200 and 299 then
         v_error := null;
-        delete from lenses.outbox as o
-        where o.id = v_request.outbox_id and o.attempt = v_request.attempt
-          and o.worker_id = 'delivery:' || p_delivery.name and o.dead_at is null;
+        with gone as (
+          delete from lenses.outbox as o
+          where o.id = v_request.outbox_id and o.attempt = v_request.attempt
+            and o.worker_id = 'delivery:' || p_delivery.name and o.dead_at is null
+          returning o.id, o.event_type
+        )
+
+        update lenses.deliveries as d set tested_id = g.id
+        from gone as g
+        where d.name = p_delivery.name and g.event_type = 'delivery.test';
       else
         v_error := coalesce(
           'the endpoint answered ' || v_answer.status_code, left(v_answer.error_msg, 1000),

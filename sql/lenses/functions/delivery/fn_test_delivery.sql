@@ -60,6 +60,14 @@ begin
     if not exists (
       select from lenses.outbox as o where o.id = p_test_id and o.delivery = p_name
     ) then
+      perform from lenses.deliveries as d where d.name = p_name and d.tested_id = p_test_id;
+      if not found then
+        raise exception using
+          errcode = '22023',
+          message = format('nothing is known of test %s of delivery "%s"', p_test_id, p_name),
+          hint = 'It was never sent, has been reported, was dropped, or a newer one was '
+            'delivered: send another.';
+      end if;
       return jsonb_build_object('id', v_id, 'status', 'delivered');
     end if;
   end if;
@@ -74,4 +82,5 @@ comment on function lenses.fn_test_delivery(text, bigint, boolean) is
   'again with that id as p_test_id it says what became of it: "delivered" (answered with 2xx, or '
   'acknowledged), "failed" with "error", or still "waiting"; with p_gives_up what waits is taken '
   'back and has failed. It goes with the tick, or at once by lenses.fn_deliver(). 22023: no such '
-  'delivery, or it is not active.';
+  'delivery, it is not active, or nothing is known of that id: a failure is told once, and of '
+  'tests that were delivered the newest is known.';

@@ -9,8 +9,12 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if tg_level = 'ROW' then
+    perform lenses.fn_check_timezone(new.name);
+    return new;
+  end if;
   perform lenses.fn_check_timezone(w.name)
-    from written as w
+    from new_rows as w
     where not exists (
       select from pg_timezone_names as zone
       where zone.name = w.name

@@ -9,7 +9,8 @@
 -- time by a cursor, since each lock decides about the next, and the queue is read no further than
 -- the claim goes; what decides is asked again as the row is locked or, of limits, once all are.
 -- Where workflows are named (p_workflow_ids), each has queues of its own, read as deep as
--- lenses.fn_queue_depths says: once for what is asked and a few more, then for a thousand more;
+-- lenses.fn_queue_depths says: once for what is asked and a few more, then for a thousand more, as
+-- often as that finds schedules that are full;
 -- "between" and the order leave it no index but theirs. The planner's switches: statistics of a
 -- queue are always wrong, its index always right.
 create or replace function lenses.fn_pick_runs(p_limit integer, p_workflow_ids uuid[] default null)
@@ -30,9 +31,11 @@ declare
   v_known uuid[] := array[]::uuid[];
   v_left integer[] := array[]::integer[];
   v_full uuid[] := array[]::uuid[];
+  v_before uuid[];
   c_queue refcursor;
   c_due refcursor;
   c_tries constant integer := 16;
+  c_rounds constant integer := case when p_workflow_ids is null then 2 else 20 end;
   v_depths integer[];
   v_picked uuid[] := array[]::uuid[];
   v_at integer;
@@ -43,7 +46,7 @@ declare
   v_has_queued boolean;
   v_has_due boolean;
 begin
-  for v_round in 1 .. 2 loop
+  for v_round in 1 .. c_rounds loop
     v_blocked := 0;
     v_has_queued := null;
     if p_workflow_ids is null then
@@ -136,7 +139,7 @@ begin
         v_next := v_queued;
         v_has_queued := null;
       end if;
-      continue when v_round = 2 and v_next.id = any (v_picked);
+      continue when v_round > 1 and v_next.id = any (v_picked);
       v_at := null;
       if v_next.max_in_flight is not null then
         exit when v_round = 1 and v_blocked >= c_tries;
@@ -169,6 +172,7 @@ begin
           and (r.available_at is null or r.available_at <= now())
       ) then
         v_left[v_at] := 0;
+        v_blocked := v_blocked + 1;
       elsif p_workflow_ids is not null then
         v_blocked := v_blocked + 1;
       end if;
@@ -179,6 +183,7 @@ begin
 
     -- Many of the first are held up, by their schedules' limits as a rule: leave out all that are
     -- full.
+    v_before := v_full;
     v_full := array(
       select k.id from unnest(v_known, v_left) as k (id, free) where k.free <= 0
       union
@@ -188,6 +193,7 @@ begin
       where x.status = 'running' and x.schedule_id <> all (v_known)
       group by x.schedule_id, s.max_in_flight
       having count(*) >= s.max_in_flight);
+    exit when v_round > 1 and cardinality(v_full) <= cardinality(v_before);
   end loop;
 
   -- Asked once all are locked, which a new limit waits for: none is uncounted under a limit.

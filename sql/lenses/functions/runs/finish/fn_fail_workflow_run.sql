@@ -15,6 +15,7 @@ language plpgsql
 volatile
 security definer
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
 as $$
 declare
   v_run lenses.workflow_runs;
@@ -55,7 +56,7 @@ begin
     returning r.spent_credits into v_run.spent_credits;
   end if;
   perform lenses.fn_fail_attempt(
-    v_run, p_cause, p_error, 'failed', now(), p_retry_after, p_final is not true);
+    v_run, p_cause, p_error, 'failed', now(), now() + p_retry_after - now(), p_final is not true);
   return true;
 end;
 $$;
