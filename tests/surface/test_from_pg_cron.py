@@ -23,6 +23,7 @@ BLOCKS = [block.text for block in CHAPTER if block.language == "sh"]
 IMPORT, APPLY, COMPARE, PAUSE, HAND_OVER, VERIFY = BLOCKS
 JOBS = {"nightly": "30 2 * * *", "often": "*/10 * * * *"}
 DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
@@ -94,10 +95,16 @@ def test_its_commands_in_their_order(
 
     assert "+ nightly" in run(IMPORT)
     run(APPLY)
-    began = db.value(
-        "select date_trunc('hour', max(created_at)) + interval '1 hour' "
-        "from lenses.workflow_schedules"
-    ).astimezone(UTC)
+    # the day played is past: a resume, which is of this moment, comes after it
+    began = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - DAY - 2 * HOUR
+    night = began.replace(hour=2, minute=30)
+    first = {"nightly": night + (night < began) * DAY, "often": began + timedelta(minutes=10)}
+    for name, slot in first.items():
+        db.execute(
+            "update lenses.workflow_schedules set created_at = %s, next_run_at = %s, due_at = %s "
+            "where name = %s",
+            [began, slot, slot, name],
+        )
     now = play(began, began + DAY)
     assert run(COMPARE) == ""
     assert len((tmp_path / "lf-sql.txt").read_text().splitlines()) == 24 * 6 + 1
@@ -110,14 +117,13 @@ def test_its_commands_in_their_order(
     waiting = "select count(*) from lenses.workflow_runs where status = 'pending'"
     assert db.value(waiting) == 0
     assert db.value("select bool_and(not is_active) from lenses.workflow_schedules")
-    play(now, now + timedelta(hours=1))
+    play(now, now + HOUR)
     assert db.value(waiting) == 0
 
     run(HAND_OVER)
     assert completed() == []
-    # the resume is of this moment; the played day goes on from its next slot
     slot = db.value("select next_run_at from lenses.workflow_schedules where name = 'nightly'")
-    play(max(now, slot - timedelta(hours=1)), max(now, slot) + DAY)
+    play(slot - HOUR, slot + DAY)
     run(HAND_OVER)
     ran = completed()
     assert ran and set(ran) == {"nightly"}
