@@ -19,6 +19,7 @@ from lf_sql.refusals import connection_trouble, session_trouble
 from lf_sql.template import literal
 
 OLDEST_SERVER = 150000
+INTEGER_MAX = 2**31 - 1  # the most that a column of type integer holds
 
 # Neither the database's search_path nor a role's is trusted, from the first statement on.
 PATH = "pg_catalog, pg_temp"

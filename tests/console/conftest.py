@@ -144,13 +144,22 @@ def window(chromium: Browser, console: Console, output: Path) -> Iterator[Window
         assert window.troubles == []
 
 
-@pytest.fixture(scope="module")
-def scene(state: State, chromium: Browser, output: Path) -> Iterator[tuple[Console, Window]]:
-    """A tenant with a day behind him, his console and a browser on it, for all who look at them."""
+@contextmanager
+def staged(
+    state: State, chromium: Browser, output: Path, *, hours: int
+) -> Iterator[tuple[Console, Window]]:
+    """A tenant whose last hours are played, his console and a browser on it."""
     name = state.fresh(installed=True)
     with connect(state.server.dsn(name)) as db:
         owner = make_tenant(db, "ann")
-        fill(db, owner)
+        fill(db, owner, hours=hours)
         with running_console(db, owner) as console, opened(chromium, console, output) as window:
             yield console, window
     state.drop(name)
+
+
+@pytest.fixture(scope="module")
+def scene(state: State, chromium: Browser, output: Path) -> Iterator[tuple[Console, Window]]:
+    """A tenant with a day behind him, for all who look at him."""
+    with staged(state, chromium, output, hours=6) as scene:
+        yield scene

@@ -107,12 +107,12 @@ def test_bad_input_stands_beside_its_field(console: Console, window: Window) -> 
     expect(page.locator("[data-field=timezone] .error")).to_be_hidden()
     page.get_by_label("Inputs, a JSON object").fill("{broken")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("[data-field=inputs] .error")).to_contain_text("not JSON")
+    expect(page.locator("[data-field=inputs_template] .error")).to_contain_text("not JSON")
     page.get_by_label("Interval", exact=True).check()
     page.get_by_label("Every", exact=True).fill("1")
     page.get_by_label("Inputs, a JSON object").fill("{}")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("[data-field=every] .error")).to_contain_text("300000")
+    expect(page.locator("[data-field=interval_ms] .error")).to_contain_text("300000")
     assert console.db.value("select count(*) from lenses.workflow_schedules") == 0
     assert console.db.value("select count(*) from lenses.workflows") == 0
     window.troubles[:] = [text for text in window.troubles if "422" not in text]

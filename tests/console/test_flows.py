@@ -189,7 +189,7 @@ def test_a_calendar_is_made_and_changed(scene: Scene) -> None:
     page.get_by_role("link", name="Edit").click()
     page.get_by_label("Rules, JSON").fill('[{"weekdays": ["FUNDAY"]}]')
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("[data-field=json] .error")).to_contain_text("FUNDAY")
+    expect(page.locator("[data-field=rules] .error")).to_contain_text("FUNDAY")
     page.get_by_label("Rules, JSON").fill('[{"easter": -2}]')
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".plain-list").first).to_contain_text("2 days before Easter Sunday")

@@ -177,7 +177,7 @@ def test_the_words_of_other_schedulers_are_answered_with_ours(
         ({**NIGHTLY, "id": "bad", "start_at": "soon"}, '"bad"'),
         ({**NIGHTLY, "id": "bad", "interval_ms": 300000}, "cron_expr"),
         ({"id": "bad", "type": "schedule_based"}, '"bad"'),
-        ({**NIGHTLY, "id": "x" * 201}, "trigger id"),
+        ({**NIGHTLY, "id": "x" * 201}, "id is longer"),
     ],
 )
 def test_everything_or_nothing(alice: Caller, bad: dict[str, Any], says: str) -> None:

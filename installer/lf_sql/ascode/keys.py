@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from lf_sql.ascode.source import Value, kind_of
+from lf_sql.db import INTEGER_MAX
 from lf_sql.durations import duration
 
 TOP = ("project", "tenant", "calendars", "workflows")
@@ -110,6 +111,14 @@ def _typed(kind: type | tuple[type, ...], word: str) -> Callable[[Value], Any]:
     return check
 
 
+def integer(value: Value) -> int:
+    """A whole number that a column of type integer holds."""
+    found: int = _typed(int, "a whole number")(value)
+    if abs(found) > INTEGER_MAX:
+        raise value.wrong(f"{found} is too large", f"at most {INTEGER_MAX}")
+    return found
+
+
 def uuid(value: Value) -> UUID:
     """A whole uuid."""
     try:
@@ -124,7 +133,7 @@ READ: Mapping[str, Callable[[Value], Any]] = {
     "instant": instant,
     "uuid": uuid,
     "boolean": _typed(bool, "true or false"),
-    "integer": _typed(int, "a whole number"),
+    "integer": integer,
     "object": _typed(dict, "a mapping"),
     "list": _typed(list, "a list"),
 }

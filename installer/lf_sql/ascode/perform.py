@@ -13,11 +13,11 @@ import psycopg
 from lf_sql import db
 from lf_sql.ascode import keys
 from lf_sql.ascode.canon import canon
-from lf_sql.ascode.model import Entry
+from lf_sql.ascode.model import Entry, Schedule
 from lf_sql.ascode.plan import Change, New, Plan
 from lf_sql.ascode.present import SCHEDULE_COLUMNS
 from lf_sql.ascode.source import Value
-from lf_sql.db import Connection
+from lf_sql.db import INTEGER_MAX, Connection
 from lf_sql.errors import LfSqlError
 from lf_sql.policies import DEFAULTS
 
@@ -57,20 +57,16 @@ where s.workflow_id = any(%(ids)s) or s.calendar_id = any(%(ids)s)
 order by 3
 """
 BATCH = 200
-# A word of the database's message, and the key that it is about.
-WORDS = [
-    (r"cron|expression|minute|hour|day of|month|field|\bstep\b", "cron"),
-    (r"interval_ms|interval", "every"),
-    (r"run_at", "at"),
-    (r"time ?zone", "timezone"),
-    *((column, key) for key, (column, _) in keys.SCHEDULE.items() if key not in ("was", "window")),
-    (r"start_at|end_at", "window"),
-    (r"jitter", "jitter"),
-    (r"filter|condition", "condition"),
-    (r"agent|assignee", "agent"),
-    (r"team|assignee", "team"),
-    (r"onMissed|onOverlap", "queue"),
-]
+# Where the file has a column of a schedule; a calendar's and a workflow's columns are keys.
+PLACES = {
+    column: [key for key, (other, _) in keys.SCHEDULE.items() if other == column]
+    for column, _ in keys.SCHEDULE.values()
+} | {
+    "name": [],
+    "start_at": ["window.start"],
+    "end_at": ["window.end"],
+    "assignee_type": ["agent", "team"],
+}
 
 
 def lock(conn: Connection, user_id: UUID) -> None:
@@ -171,33 +167,33 @@ def _send(
 
 
 def explained(entry: Entry, error: psycopg.Error) -> LfSqlError:
-    """The database's own message and hint, at the key that they are about."""
+    """The database's own message and hint, at the value that the error's COLUMN names."""
     message, hint = db.describe(error)
-    at = entry.at
-    found: dict[str, Value] = at.value if isinstance(at.value, dict) else {}
-    for pattern, key in [*WORDS, *((rf"\b{re.escape(key)}\b", key) for key in found)]:
-        if key in found and re.search(pattern, message):
-            at = found[key]
-            break
-    inner: dict[str, Value] = at.value if isinstance(at.value, dict) and at is not entry.at else {}
-    for key, value in inner.items():
-        if re.search(rf'[".]{re.escape(key)}\b', message):
-            at = value
-            break
-    return _within(at, message).wrong(message, hint)
+    column = error.diag.column_name or ""
+    paths = [column]
+    if isinstance(entry, Schedule):
+        name = re.split(r"[.\[]", column)[0]
+        paths = [key + column.removeprefix(name) for key in PLACES.get(name, [])]
+    found = (at for path in paths if (at := _inside(entry.at, path)) is not entry.at)
+    return next(found, entry.at).wrong(message, hint)
 
 
-def _within(at: Value, message: str) -> Value:
-    """The element of a list that a message names, such as rules[2].except[0]; else `at` itself."""
-    found = re.search(r"\b\w+((?:\[\d+\]|\.\w+)+)", message)
-    for number, key in re.findall(r"\[(\d+)\]|\.(\w+)", found[1] if found else ""):
-        match at.value:
-            case list() if number and int(number) < len(at.value):
-                at = at.value[int(number)]
-            case dict() if key in at.value:
-                at = at.value[key]
-            case _:
+def _inside(at: Value, path: str) -> Value:
+    """What a path such as retry.maxRetries or rules[2].except[0] leads to, as far as it goes."""
+    while path:
+        if isinstance(at.value, dict):
+            names = [key for key in at.value if re.match(re.escape(key) + r"(?![^.\[])", path)]
+            if not names:
                 break
+            name = max(names, key=len)
+            at, path = at.value[name], path[len(name) :].removeprefix(".")
+        elif isinstance(at.value, list):
+            number = re.match(r"\[(\d+)\]\.?", path)
+            if not number or int(number[1]) >= len(at.value):
+                break
+            at, path = at.value[int(number[1])], path[number.end() :]
+        else:
+            break
     return at
 
 
@@ -220,6 +216,9 @@ def _schedule(change: Change, ids: dict[tuple[str, str], UUID]) -> dict[str, Any
     }
     for column in ("workflow_id", "calendar_id"):
         values[column] = _known(values[column], ids)
+    if values["jitter_ms"] is not None:
+        # What no integer holds is out of range in any case: the database says what is allowed.
+        values["jitter_ms"] = min(values["jitter_ms"], INTEGER_MAX)
     values["id"] = change.row["id"] if change.row else change.entry and change.entry.id
     return values
 

@@ -9,8 +9,15 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from lf_sql.console.charts import interval_words
-from lf_sql.console.handlers import Form, UnfitError
-from lf_sql.durations import duration
+from lf_sql.console.form import (
+    Form,
+    UnfitError,
+    instant,
+    integer,
+    milliseconds,
+    parsed,
+)
+from lf_sql.db import INTEGER_MAX
 
 UNITS = {"minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
 
@@ -63,7 +70,9 @@ COLUMNS = {
     "inputs_rotation": "Rotation of inputs",
     "pre_dispatch_condition": "Condition",
 }
+LONGEST = 316_224_000_000  # milliseconds: the longest interval that the database takes
 INSTANTS = ("run_at", "start_at", "end_at")
+JSON = (*POLICIES, "inputs_template", "inputs_rotation", "pre_dispatch_condition")
 
 BLANK: dict[str, Any] = {
     "id": None, "name": "", "workflow_id": None, "description": "",
@@ -156,28 +165,18 @@ def number(value: str | None) -> int | str | None:
     return int(text) if text.lstrip("-").isdigit() and text.isascii() else (text or None)
 
 
-def milliseconds(text: str | None, field: str) -> int | None:
-    """A duration of the form; None where it is left empty."""
-    if not text:
-        return None
-    found = duration(text)
-    if found is None:
-        raise UnfitError(field, f"“{text[:60]}” is no duration.", "Write 5 min or 1 h 30 min.")
-    return round(found.total_seconds() * 1000)
-
-
-def parsed(text: str | None, field: str) -> Any:
-    """JSON of the form; None where it is left empty."""
-    if not text:
-        return None
+def interval(form: Form) -> int:
+    """The period in milliseconds."""
+    count = form.get("every", "")
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        where = "it is too deep"
-        if isinstance(error, json.JSONDecodeError):
-            where = f"look at line {error.lineno}, column {error.colno}"
-        hint = 'For example {"key": "value"}.'
-        raise UnfitError(field, f"This is not JSON: {where}.", hint) from None
+        found = round(float(count) * UNITS.get(form.get("unit", ""), 60_000))
+    except (ValueError, OverflowError):
+        raise UnfitError(
+            "interval_ms", f"“{count[:60]}” is no number.", "For example 15."
+        ) from None
+    if found > LONGEST:
+        raise UnfitError("interval_ms", "This interval is too long.", "At most 10 years.")
+    return found
 
 
 def _instant(text: str | None, field: str, zone: str, before: datetime | None) -> str | None:
@@ -186,11 +185,11 @@ def _instant(text: str | None, field: str, zone: str, before: datetime | None) -
         return None
     if before is not None and text == _wall(before, zone):
         return before.isoformat()
+    at = instant(text, field).replace(tzinfo=ZoneInfo(zone))
     try:
-        at = datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone))
         return at.astimezone(UTC).isoformat()
-    except (ValueError, OverflowError):
-        raise UnfitError(field, f"“{text[:60]}” is no date and time.", "") from None
+    except OverflowError:
+        raise UnfitError(field, f"{text} is out of range.", "Give a year up to 9999.") from None
 
 
 def _policy(form: Form, policy: str, before: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,7 +202,7 @@ def _policy(form: Form, policy: str, before: Mapping[str, Any]) -> dict[str, Any
         elif kind == "list":
             value = [part.strip() for part in (text or "").split(",") if part.strip()] or None
         elif kind == "duration":
-            value = milliseconds(text, policy)
+            value = milliseconds(text, name)
         elif kind == "number":
             value = number(text)
         elif kind == "choice":
@@ -221,17 +220,18 @@ def settings(form: Form, zone: str, before: Mapping[str, Any]) -> dict[str, Any]
     found: dict[str, Any] = {
         "name": form.text("name"),
         "description": form.text("description"),
-        "jitter_ms": milliseconds(form.text("jitter_ms"), "jitter_ms") or 0,
+        # What no integer holds is out of range in any case: the database says what is allowed.
+        "jitter_ms": min(milliseconds(form.text("jitter_ms"), "jitter_ms") or 0, INTEGER_MAX),
         "calendar_id": form.text("calendar_id"),
         "on_holiday": (form.text("calendar_id") and form.text("on_holiday")) or "skip",
         "assignee_type": kind or before.get("assignee_type") or "agent",
         "assignee_id": assignee or None,
         "workflow_assignment_id": form.text("assignment"),
-        "workflow_version": number(form.get("workflow_version")),
+        "workflow_version": integer(form.text("workflow_version"), "workflow_version"),
         "global_model_id": form.text("global_model_id"),
-        "inputs_template": parsed(form.text("inputs"), "inputs") or {},
-        "inputs_rotation": parsed(form.text("rotation"), "rotation"),
-        "pre_dispatch_condition": parsed(form.text("condition"), "condition"),
+        "inputs_template": parsed(form.text("inputs"), "inputs_template") or {},
+        "inputs_rotation": parsed(form.text("rotation"), "inputs_rotation"),
+        "pre_dispatch_condition": parsed(form.text("condition"), "pre_dispatch_condition"),
         **{policy: _policy(form, policy, before.get(policy) or {}) for policy in POLICIES},
     }
     for name in ("start_at", "end_at"):

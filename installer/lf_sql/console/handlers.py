@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qsl
@@ -15,6 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from lf_sql import db
 from lf_sql.console.database import DatabaseGoneError
+from lf_sql.console.form import Form, UnfitError
 from lf_sql.console.render import is_partial, page, refused
 from lf_sql.db import Connection
 
@@ -24,55 +24,7 @@ log = logging.getLogger("lf_sql.console")
 # What the database says to the user about his input; anything else is trouble of the server's own.
 ANSWERS = ("22", "23", "40001", "42501")
 
-# Which field a message of the database is about: the first pattern that is found in it.
-FIELDS = (
-    (r"(approval|retry|failure|queue)_policy", r"\1_policy"),
-    (r"inputs_rotation", "rotation"),
-    (r"pre_dispatch_condition|filter", "condition"),
-    (r"inputs_template", "inputs"),
-    (r"type json|payload|rules", "json"),
-    (r"(start|end|run)_at", r"\1_at"),
-    (r"time ?zone", "timezone"),
-    (r"cron|frequency|day_of_month|\bdays?\b.*choice", "cron_expr"),
-    (r"jitter|type integer", "jitter_ms"),
-    (r"interval|type bigint", "every"),
-    (r"on_missed", "missed"),
-    (r"type date|dates", "dates"),
-    (r"calendar.*name|name.*calendar", "name"),
-    (r"calendar", "calendar_id"),
-    (r"assignee", "assignee"),
-    (r"version", "workflow_version"),
-    (r"workflow|title", "workflow_id"),
-    (r"operation", "operation"),
-    (r"endpoint", "endpoint"),
-    (r"name", "name"),
-    (r"paused_until|type timestamp", "until"),
-)
-
 Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-class UnfitError(Exception):
-    """A field of a form that does not reach the database: which, what is wrong, and the way out."""
-
-    def __init__(self, field: str, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.field, self.message, self.hint = field, message, hint
-
-
-class Form(dict[str, str]):
-    """The fields of a form: the last value of each, blanks cut off; lists by `many`."""
-
-    def __init__(self, pairs: list[tuple[str, str]]) -> None:
-        super().__init__((name, value.strip()) for name, value in pairs)
-        self._pairs = pairs
-
-    def many(self, name: str) -> list[str]:
-        return [value for key, value in self._pairs if key == name]
-
-    def text(self, name: str) -> str | None:
-        """The field, NULL where it is left empty."""
-        return self.get(name) or None
 
 
 def reads(handler: Callable[[Request, Connection], Response]) -> Endpoint:
@@ -124,14 +76,6 @@ def is_answer(error: psycopg.Error) -> bool:
     return (error.sqlstate or "").startswith(ANSWERS)
 
 
-def field_of(message: str) -> str:
-    """The field of a form that an error speaks of; empty where it is the form as a whole."""
-    for pattern, name in FIELDS:
-        if found := re.search(pattern, message, re.I):
-            return found.expand(name)
-    return ""
-
-
 def _guarded(work: Callable[..., Response], request: Request, *args: Form) -> Response:
     request.state.started = time.monotonic()
     try:
@@ -148,6 +92,6 @@ def _guarded(work: Callable[..., Response], request: Request, *args: Form) -> Re
         if not is_answer(error):
             log.error("%s %s: %s", request.method, request.url.path, message)
         if is_partial(request):
-            return refused(message, hint, field_of(message))
+            return refused(message, hint, error.diag.column_name or "")
         status = 404 if error.sqlstate == "42501" else 500
         return page(request, "error.html", status=status, active="", message=message, hint=hint)

@@ -16,6 +16,7 @@ declare
   v_path text;
   v_tests jsonb;
   v_operator text;
+  v_column text;
 begin
   if p_filter is null then
     return;
@@ -23,6 +24,7 @@ begin
   if jsonb_typeof(p_filter) <> 'object' then
     raise exception using
       errcode = '22023',
+      column = 'pre_dispatch_condition',
       message = format(
         'filter must be a JSON object, not %s %s', jsonb_typeof(p_filter), left(p_filter::text, 60)
       ),
@@ -31,9 +33,11 @@ begin
   perform lenses.fn_check_json(p_filter, 'filter', 16384, 16, 256);
 
   for v_path, v_tests in select e.key, e.value from jsonb_each(p_filter) e loop
+    v_column := 'pre_dispatch_condition.' || left(v_path, 200);
     if v_path <> '' and left(v_path, 1) <> '/' then
       raise exception using
         errcode = '22023',
+        column = v_column,
         message = format(
           'filter path "%s" is no JSON Pointer; the nearest is "/%s"',
           left(v_path, 60), left(v_path, 60)
@@ -43,6 +47,7 @@ begin
     elsif v_path ~ '~([^01]|$)' then
       raise exception using
         errcode = '22023',
+        column = v_column,
         message = format(
           'filter path "%s" is no JSON Pointer: "~" stands alone', left(v_path, 60)
         ),
@@ -51,6 +56,7 @@ begin
     elsif jsonb_typeof(v_tests) <> 'object' then
       raise exception using
         errcode = '22023',
+        column = v_column,
         message = format(
           'filter path "%s" must have an object of operators, not %s %s', left(v_path, 60),
           jsonb_typeof(v_tests), left(v_tests::text, 60)
@@ -59,6 +65,7 @@ begin
     elsif v_tests = '{}' then
       raise exception using
         errcode = '22023',
+        column = v_column,
         message = format('filter path "%s" has no operator', left(v_path, 60)),
         hint = c_form;
     end if;
@@ -66,6 +73,7 @@ begin
       if v_operator <> all (c_operators) then
         raise exception using
           errcode = '22023',
+          column = v_column || '.' || left(v_operator, 60),
           message = format(
             'filter path "%s": unknown operator "%s"; the nearest is "%s"', left(v_path, 60),
             left(v_operator, 60), lenses.fn_closest_word(v_operator, c_operators)

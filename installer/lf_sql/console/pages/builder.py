@@ -15,7 +15,8 @@ from starlette.routing import Route
 from lf_sql.console import builder_form as fields
 from lf_sql.console import charts, names
 from lf_sql.console.database import one, rows
-from lf_sql.console.handlers import Form, UnfitError, asks, reads, writes
+from lf_sql.console.form import Form, UnfitError, parsed
+from lf_sql.console.handlers import asks, reads, writes
 from lf_sql.console.render import done, page
 from lf_sql.console.zones import known_zones, viewer_zone
 from lf_sql.db import Connection
@@ -138,16 +139,6 @@ def built(conn: Connection, form: Form) -> str:
     return str(found["expr"]) if found else ""
 
 
-def _interval(form: Form) -> str:
-    """The period in milliseconds; text, for the database to judge."""
-    count = form.get("every", "")[:12]
-    unit = fields.UNITS.get(form.get("unit", ""), 60_000)
-    try:
-        return str(round(float(count) * unit))
-    except (ValueError, OverflowError):
-        return count
-
-
 def _settings(
     request: Request, conn: Connection, form: Form, before: dict[str, Any]
 ) -> dict[str, Any]:
@@ -155,7 +146,7 @@ def _settings(
     wanted = fields.settings(form, viewer_zone(request, conn), before)
     mode = form.get("mode")
     if mode == "every":
-        wanted["interval_ms"] = fields.number(_interval(form))
+        wanted["interval_ms"] = fields.interval(form)
     elif mode != "once":
         wanted["cron_expr"] = form.get("cron_expr", "") if mode == "expr" else built(conn, form)
         wanted["timezone"] = form.get("timezone") or "UTC"
@@ -193,7 +184,7 @@ def _next(
         return {"expr": "once", "english": "Once, and never again", "zone": "UTC", "slots": only}
     if mode == "every":
         created = before["created_at"].replace(second=0, microsecond=0) if before else None
-        slots = rows(conn, INTERVAL_SLOTS, _interval(form), start, created, start)
+        slots = rows(conn, INTERVAL_SLOTS, fields.interval(form), start, created, start)
         english = charts.interval_words(slots[0]["ms"])
         expr, zone = "interval", "UTC"
     else:
@@ -224,7 +215,7 @@ def _labels(conn: Connection) -> dict[str, str]:
 
 def condition(request: Request, conn: Connection, form: Form) -> Response:
     """Would the condition hold now? Asked while one writes it."""
-    wanted = fields.parsed(form.text("condition"), "condition")
+    wanted = parsed(form.text("condition"), "pre_dispatch_condition")
     workflow_id = form.text("workflow_id")
     before = _stored(request, conn)
     if before is not None:
@@ -277,7 +268,10 @@ def save(request: Request, conn: Connection, form: Form) -> Response:
                 for name in settings
             )
         ),
-        [Jsonb(value) if isinstance(value, (dict, list)) else value for value in settings.values()],
+        [
+            Jsonb(value) if name in fields.JSON and value is not None else value
+            for name, value in settings.items()
+        ],
     ).fetchone()
     return done("Saved.", go=f"/schedules/{given['id'] if given else ''}")
 

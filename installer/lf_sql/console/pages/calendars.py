@@ -13,7 +13,8 @@ from starlette.routing import Route
 
 from lf_sql.console import charts, names, rules
 from lf_sql.console.database import one, rows
-from lf_sql.console.handlers import Form, reads, writes
+from lf_sql.console.form import Form, day, parsed
+from lf_sql.console.handlers import reads, writes
 from lf_sql.console.render import done, is_partial, page
 from lf_sql.console.zones import known_zones
 from lf_sql.db import Connection
@@ -135,20 +136,19 @@ def _lines(found: list[Any]) -> str:
 
 
 def save(request: Request, conn: Connection, form: Form) -> Response:
-    dates = [text for text in re.split(r"[\s,;]+", form.get("dates", "")) if text]
+    dates = [day(text, "dates") for text in re.split(r"[\s,;]+", form.get("dates", "")) if text]
     given = (
         form.get("name", ""),
         form.get("kind", ""),
         form.get("timezone") or "UTC",
         dates,
-        form.text("rules"),
+        json.dumps(parsed(form.text("rules") or "[]", "rules")),
     )
     if "id" in request.path_params:
         calendar_id: UUID | None = request.path_params["id"]
         one(
             conn,
-            "select public.fn_update_schedule_calendar("
-            "%s, %s, %s, %s, %s::text[]::date[], coalesce(%s, '[]')::jsonb)",
+            "select public.fn_update_schedule_calendar(%s, %s, %s, %s, %s::date[], %s::jsonb)",
             calendar_id,
             *given,
         )
@@ -156,7 +156,7 @@ def save(request: Request, conn: Connection, form: Form) -> Response:
         made = one(
             conn,
             "select c.id from public.fn_create_schedule_calendar("
-            "%s, %s, %s, %s::text[]::date[], null, coalesce(%s, '[]')::jsonb) as c",
+            "%s, %s, %s, %s::date[], null, %s::jsonb) as c",
             *given,
         )
         calendar_id = made["id"] if made else None

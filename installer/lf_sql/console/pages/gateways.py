@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from starlette.requests import Request
@@ -9,7 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from lf_sql.console.database import one, rows
-from lf_sql.console.handlers import Form, reads, writes
+from lf_sql.console.form import Form, parsed
+from lf_sql.console.handlers import reads, writes
 from lf_sql.console.render import done, is_partial, page
 from lf_sql.db import Connection
 
@@ -75,15 +77,19 @@ def delete(request: Request, conn: Connection, form: Form) -> Response:
     return done("Deleted.", go="/gateways")
 
 
+def _payload(form: Form) -> str:
+    return json.dumps(parsed(form.text("payload") or "{}", "payload"))
+
+
 def add(request: Request, conn: Connection, form: Form) -> Response:
     one(
         conn,
-        "select public.fn_gateway_cron_add(%s, %s, %s, %s, coalesce(%s, '{}')::jsonb)",
+        "select public.fn_gateway_cron_add(%s, %s, %s, %s, %s::jsonb)",
         request.path_params["id"],
         form.get("operation", ""),
         form.get("cron_expr", ""),
         form.get("timezone") or "UTC",
-        form.text("payload"),
+        _payload(form),
     )
     return done("Added.")
 
@@ -104,12 +110,12 @@ def _name(request: Request, conn: Connection) -> str:
 def edit(request: Request, conn: Connection, form: Form) -> Response:
     one(
         conn,
-        "select public.fn_gateway_cron_update(%s, %s, %s, %s, coalesce(%s, '{}')::jsonb)",
+        "select public.fn_gateway_cron_update(%s, %s, %s, %s, %s::jsonb)",
         request.path_params["id"],
         form.get("operation", ""),
         form.get("cron_expr", ""),
         form.get("timezone") or "UTC",
-        form.text("payload"),
+        _payload(form),
     )
     return done(f"Saved “{_name(request, conn)}”.")
 

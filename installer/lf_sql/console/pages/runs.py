@@ -13,7 +13,8 @@ from starlette.routing import Route
 
 from lf_sql.console import names
 from lf_sql.console.database import one, rows
-from lf_sql.console.handlers import Form, reads, writes
+from lf_sql.console.form import Form
+from lf_sql.console.handlers import reads, writes
 from lf_sql.console.render import done, is_partial, page
 from lf_sql.console.zones import viewer_zone
 from lf_sql.db import Connection

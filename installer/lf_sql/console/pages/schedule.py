@@ -12,7 +12,8 @@ from starlette.routing import Route
 
 from lf_sql.console import charts, names
 from lf_sql.console.database import one, rows
-from lf_sql.console.handlers import Form, reads, writes
+from lf_sql.console.form import Form, instant
+from lf_sql.console.handlers import reads, writes
 from lf_sql.console.render import done, is_partial, page
 from lf_sql.db import Connection
 
@@ -123,6 +124,7 @@ def show(request: Request, conn: Connection) -> Response:
 
 def pause(request: Request, conn: Connection, form: Form) -> Response:
     schedule_id = request.path_params["id"]
+    until = form.get("until", "")
     before = one(
         conn,
         "select s.is_active from lenses.workflow_schedules as s where s.id = %s",
@@ -134,7 +136,7 @@ def pause(request: Request, conn: Connection, form: Form) -> Response:
         "(nullif(%s, '')::timestamp at time zone coalesce(nullif(%s, ''), 'UTC')))",
         schedule_id,
         form.text("note"),
-        form.get("until", ""),
+        instant(until, "until").isoformat() if until else "",
         form.get("viewer_zone", ""),
     )
     # Taken back, it is as if there had been no pause: what came due meanwhile runs.

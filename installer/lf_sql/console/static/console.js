@@ -184,7 +184,10 @@
   function refused({ message, hint, field }, source) {
     const form = source.closest("form") || (source.getAttribute("hx-include") && $(source.getAttribute("hx-include")));
     const slots = form ? $$("[data-error]", form).filter(shown) : [];
-    const slot = slots.find((each) => each.dataset.error === field) || slots.find((each) => each.dataset.error === "");
+    // retry_policy.maxRetries stands there, or else at retry_policy; what is of no field, at the form.
+    let slot;
+    for (let path = field; path && !slot; path = path.replace(/(^|\.|\[)[^.[]*$/, "")) slot = slots.find((each) => each.dataset.error.split(" ").includes(path));
+    slot ??= slots.find((each) => each.dataset.error === "");
     if (!slot) { toast({ message, hint, tone: "bad" }); return; }
     clearErrors(form);
     source.classList.add("stale");

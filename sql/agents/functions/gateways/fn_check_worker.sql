@@ -10,18 +10,21 @@ begin
   if p_worker_id is null or p_worker_id ~ '^[[:space:]]*$' or char_length(p_worker_id) > 200 then
     raise exception using
       errcode = '22023',
+      column = 'worker_id',
       message = format('p_worker_id must be 1 to 200 characters, not "%s"', left(p_worker_id, 60)),
       hint = 'Use a name that is new with each start of the process, such as host and pid.';
   end if;
   if p_limit not between 1 and 1000 then
     raise exception using
       errcode = '22023',
+      column = 'limit',
       message = format('p_limit must be 1 to 1000, not %s', p_limit),
       hint = 'Claim as many runs as you can work on at once.';
   end if;
   if p_lease not between interval '1 second' and interval '1 day' then
     raise exception using
       errcode = '22023',
+      column = 'lease',
       message = format('p_lease must be a second to a day, not "%s"', p_lease),
       hint = 'Take a short lease and extend it by heartbeats.';
   end if;

@@ -20,6 +20,7 @@ begin
   elsif not lenses.fn_has_zone(v_row.timezone) then
     raise exception using
       errcode = '22023',
+      column = 'timezone',
       message = format(
         'the zone "%s" of gateway cron %s is not known to this server', v_row.timezone, v_row.id
       ),

@@ -44,6 +44,7 @@ begin
     ) then
       raise exception using
         errcode = '22023',
+        column = 'status',
         message = format(
           'gateway cron run "%s" cannot go from "%s" to "%s"', old.id, old.status,
           left(new.status, 60)

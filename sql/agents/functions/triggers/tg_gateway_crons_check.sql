@@ -18,6 +18,7 @@ begin
   if new.operation is null or new.operation !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,62}$' then
     raise exception using
       errcode = '22023',
+      column = 'operation',
       message = format(
         'operation "%s" is not a name: a letter, then letters, digits and _ . : -, 63 at most',
         left(new.operation, 80)
@@ -28,6 +29,7 @@ begin
   if new.payload is null or jsonb_typeof(new.payload) <> 'object' then
     raise exception using
       errcode = '22023',
+      column = 'payload',
       message = format(
         'payload must be a JSON object, not %s', coalesce(left(new.payload::text, 60), 'NULL')
       ),

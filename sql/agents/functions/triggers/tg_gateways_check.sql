@@ -10,6 +10,7 @@ begin
   if coalesce(new.name, '') = '' or char_length(new.name) > 200 or new.name ~ '[[:cntrl:]]' then
     raise exception using
       errcode = '22023',
+      column = 'name',
       message = format(
         'name of a gateway must be 1 to 200 characters on one line, not "%s"', left(new.name, 60)
       ),
@@ -19,6 +20,7 @@ begin
   if char_length(new.endpoint) > 2000 or new.endpoint ~ '[[:cntrl:][:space:]]' then
     raise exception using
       errcode = '22023',
+      column = 'endpoint',
       message = format(
         'endpoint of a gateway must be at most 2000 characters without blanks, not "%s"',
         left(new.endpoint, 60)

@@ -9,6 +9,7 @@ as $$
 begin
   raise exception using
     errcode = '22023',
+    column = 'lenser_id',
     message = format(
       '%s "%s" cannot go to another tenant',
       case tg_table_name when 'teams' then 'team' else 'agent' end, old.id

@@ -15,6 +15,7 @@ begin
   end if;
   raise exception using
     errcode = '23503',
+    column = 'workflow_run_id',
     message = format(
       'there is no workflow run "%s" yet that an approval could belong to',
       coalesce(new.workflow_run_id::text, 'NULL')

@@ -24,6 +24,7 @@ begin
   if new.assignee_type is null or new.assignee_type not in ('agent', 'team') then
     raise exception using
       errcode = '22023',
+      column = 'assignee_type',
       message = format(
         'assignee_type is not known: %s',
         coalesce('"' || left(new.assignee_type, 60) || '"', 'NULL')
@@ -35,6 +36,7 @@ begin
   then
     raise exception using
       errcode = '22023',
+      column = 'assignee_id',
       message = format('assignee %s does not exist', coalesce(new.assignee_id::text, 'NULL')),
       hint = format('Give the id of one of the tenant''s own %ss.', new.assignee_type);
   end if;
@@ -66,6 +68,7 @@ begin
     ) and new.failure_policy ? 'fallbackAssigneeId' then
       raise exception using
         errcode = '22023',
+        column = 'failure_policy.fallbackAssigneeId',
         message = format(
           'fallbackAssigneeId %s does not exist', new.failure_policy ->> 'fallbackAssigneeId'
         ),

@@ -40,11 +40,13 @@ begin
     if p_calendar_id = any (v_ids) then
       raise exception using
         errcode = '22023',
+        column = 'rules',
         message = 'the calendar would refer to itself',
         hint = 'Take the reference out that leads back to it.';
     elsif v_depth > 8 then
       raise exception using
         errcode = '22023',
+        column = 'rules',
         message = 'calendars refer to one another more than eight deep',
         hint = 'Refer to the calendars at the end of the chain.';
     end if;
@@ -57,6 +59,7 @@ begin
     if found then
       raise exception using
         errcode = '22023',
+        column = 'rules',
         message = format('there is no such calendar of yours: %s', v_id),
         hint = 'public.fn_get_schedule_calendars() lists yours and the seeds.';
     end if;
@@ -74,6 +77,7 @@ begin
   if found then
     raise exception using
       errcode = '22023',
+      column = 'rules',
       message = format(
         'calendar %s and those it refers to are more than %s: %s rules and dates, counted once '
         'for each path that leads to them',

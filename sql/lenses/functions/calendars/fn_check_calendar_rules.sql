@@ -26,11 +26,13 @@ begin
   if jsonb_typeof(p_rules) is distinct from 'array' or jsonb_array_length(p_rules) > 200 then
     raise exception using
       errcode = '22023',
+      column = p_path,
       message = format('%s of a calendar must be an array of at most 200 rules', p_path),
       hint = 'For example [{"weekdays": ["SAT", "SUN"]}].';
   elsif p_depth > 4 then
     raise exception using
       errcode = '22023',
+      column = p_path,
       message = format('%s: exceptions are nested more than three deep', p_path),
       hint = 'Write the exceptions of the exception as rules of their own.';
   end if;
@@ -41,6 +43,7 @@ begin
     if jsonb_typeof(v_rule) <> 'object' then
       raise exception using
         errcode = '22023',
+        column = v_path,
         message = format('%s must be an object, not %s', v_path, left(v_rule::text, 60)),
         hint = 'For example {"month_day": "12-25"}.';
     end if;
@@ -50,6 +53,7 @@ begin
         if v_kind is not null then
           raise exception using
             errcode = '22023',
+            column = v_path || '.' || v_key,
             message = format('%s is two rules in one: "%s" and "%s"', v_path, v_kind, v_key),
             hint = 'Write them as two rules; a date that any names is in.';
         end if;
@@ -58,6 +62,7 @@ begin
       then
         raise exception using
           errcode = '22023',
+          column = v_path || '.' || left(v_key, 60),
           message = format(
             '%s has an unknown key "%s"%s', v_path, left(v_key, 60), coalesce(
               format('; the nearest is "%s"', lenses.fn_closest_word(
@@ -133,6 +138,7 @@ begin
     if v_problem is not null then
       raise exception using
         errcode = '22023',
+        column = v_path,
         message = format('%s: %s, not %s', v_path, v_problem, left(v_value::text, 60)),
         hint = 'A rule is, for example, {"month_day": "12-25", "observed": '
           'true}, {"nth": {"weekday": "THU", "n": 4, "month": 11}} or {"easter": -2}.';

@@ -8,6 +8,7 @@ as $$
 begin
   raise exception using
     errcode = '23505',
+    column = 'name',
     message = format('there is a calendar named "%s" already', left(btrim(p_name), 200)),
     hint = 'Names are unique to a tenant, and capitals count; choose another, or update that one.';
 end;

@@ -11,6 +11,7 @@ begin
   if cardinality(p_ids) > 1000 then
     raise exception using
       errcode = '22023',
+      column = 'ids',
       message = format('p_ids has %s ids, more than 1000', cardinality(p_ids)),
       hint = 'Acknowledge them in several calls.';
   end if;

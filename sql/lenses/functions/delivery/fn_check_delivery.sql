@@ -14,6 +14,7 @@ begin
   then
     raise exception using
       errcode = '22023',
+      column = 'url',
       message = format(
         'delivery.url is no address of http or https: "%s"',
         left(regexp_replace(p_delivery.url, '[[:cntrl:]]', '?', 'g'), 60)
@@ -22,17 +23,20 @@ begin
   elsif cardinality(p_delivery.sends) = 0 then
     raise exception using
       errcode = '22023',
+      column = 'sends',
       message = 'delivery.sends is empty',
       hint = 'To stop it set is_active to false.';
   elsif p_delivery.url is null and 'runs' = any (p_delivery.sends) then
     raise exception using
       errcode = '22023',
+      column = 'url',
       message = format('delivery "%s" sends runs and has no url', p_delivery.name),
       hint = 'Name the url, or events in sends; without a url a consumer '
         || 'claims events by lenses.fn_claim_events and runs by lenses.fn_claim_workflow_runs.';
   elsif p_delivery.lease_ms <= p_delivery.timeout_ms then
     raise exception using
       errcode = '22023',
+      column = 'lease_ms',
       message = format(
         'delivery.lease_ms is %s, no more than timeout_ms, %s',
         p_delivery.lease_ms, p_delivery.timeout_ms
@@ -43,6 +47,7 @@ begin
   ) then
     raise exception using
       errcode = '23503',
+      column = 'workflow_id',
       message = format('delivery.workflow_id: there is no workflow "%s"', p_delivery.workflow_id),
       hint = 'Leave it out, or null, for all workflows.';
   end if;

@@ -12,6 +12,7 @@ begin
   if jsonb_typeof(p_headers) <> 'object' or octet_length(p_headers::text) > 16384 then
     raise exception using
       errcode = '22023',
+      column = 'headers',
       message = format(
         'delivery.headers must be an object of strings, at most 16384 bytes, not %s',
         left(p_headers::text, 60)
@@ -25,6 +26,7 @@ begin
     then
       raise exception using
         errcode = '22023',
+        column = 'headers.' || left(v_header.key, 60),
         message = format(
           'delivery.headers: "%s" is no header with a value of one line', left(v_header.key, 60)
         ),
@@ -33,6 +35,7 @@ begin
     if lower(v_header.key) ~ '^(content-.*|host|connection|transfer-encoding|webhook-.*)$' then
       raise exception using
         errcode = '22023',
+        column = 'headers.' || left(v_header.key, 60),
         message = format(
           'delivery.headers: "%s" is set by the request itself', left(v_header.key, 60)
         ),

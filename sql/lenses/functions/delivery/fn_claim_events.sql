@@ -20,11 +20,13 @@ begin
   if p_limit < 0 then
     raise exception using
       errcode = '22023',
+      column = 'limit',
       message = format('p_limit must not be negative, but is %s', p_limit),
       hint = 'Claim as many events as you can work on at once.';
   elsif not exists (select from lenses.deliveries as d where d.name = p_delivery) then
     raise exception using
       errcode = '22023',
+      column = 'delivery',
       message = format(
         'there is no delivery %s', coalesce('"' || left(p_delivery, 100) || '"', 'NULL')
       ),

@@ -13,6 +13,7 @@ begin
   if not found then
     raise exception using
       errcode = '22023',
+      column = 'name',
       message = format('there is no delivery "%s"', coalesce(left(p_name, 100), 'NULL')),
       hint = 'lenses.deliveries lists them.';
   end if;

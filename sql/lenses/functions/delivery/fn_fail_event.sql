@@ -16,6 +16,7 @@ begin
   if p_retry_after < interval '0' or p_retry_after > interval '1 day' then
     raise exception using
       errcode = '22023',
+      column = 'retry_after',
       message = format('p_retry_after must be at most a day, not "%s"', p_retry_after),
       hint = 'Leave it out for the delivery''s own pause.';
   end if;

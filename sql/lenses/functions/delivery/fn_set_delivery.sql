@@ -36,6 +36,7 @@ begin
   if p_patch is null then
     raise exception using
       errcode = '22023',
+      column = 'patch',
       message = 'delivery must be a JSON object, not NULL',
       hint = 'For example {"url": "https://example.com/hook"}.';
   end if;
@@ -49,6 +50,7 @@ begin
   if v_name !~ '[^[:space:]]' or v_name ~ '[[:cntrl:]]' or char_length(v_name) > 100 then
     raise exception using
       errcode = '22023',
+      column = 'name',
       message = format(
         'delivery.name must be 1 to 100 characters on one line, not "%s"',
         left(regexp_replace(v_name, '[[:cntrl:]]', '?', 'g'), 60)

@@ -12,6 +12,7 @@ begin
   if p_name is null or p_name = '' or char_length(p_name) > 200 then
     raise exception using
       errcode = '22023',
+      column = 'name',
       message = format(
         'p_name must be 1 to 200 characters, not %s',
         coalesce('"' || left(p_name, 60) || '"', 'NULL')
@@ -22,6 +23,7 @@ begin
   ) then
     raise exception using
       errcode = '22023',
+      column = 'secret',
       message = 'p_secret is not "whsec_" and the base64 of 24 to 64 bytes',
       hint = 'Make one: printf whsec_; openssl rand -base64 32';
   elsif p_secret is null then

@@ -25,6 +25,7 @@ begin
   if not found then
     raise exception using
       errcode = '22023',
+      column = 'name',
       message = format(
         'there is no delivery %s', coalesce('"' || left(p_name, 100) || '"', 'NULL')
       ),
@@ -32,6 +33,7 @@ begin
   elsif not v_delivery.is_active then
     raise exception using
       errcode = '22023',
+      column = 'name',
       message = format('delivery "%s" is not active', p_name),
       hint = 'Set is_active to true.';
   end if;
@@ -64,6 +66,7 @@ begin
       if not found then
         raise exception using
           errcode = '22023',
+          column = 'test_id',
           message = format('nothing is known of test %s of delivery "%s"', p_test_id, p_name),
           hint = 'It was never sent, has been reported, was dropped, or a newer one was '
             'delivered: send another.';

@@ -33,6 +33,7 @@ begin
   elsif p_at is null then
     raise exception using
       errcode = '22023',
+      column = 'at',
       message = 'p_at is missing',
       hint = 'Give the minute to explain, such as 2026-11-26 08:30-05.';
   end if;

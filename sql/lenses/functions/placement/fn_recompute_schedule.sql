@@ -22,6 +22,7 @@ begin
   elsif v_row.interval_ms is null and not lenses.fn_has_zone(v_row.timezone) then
     raise exception using
       errcode = '22023',
+      column = 'timezone',
       message = format(
         'the zone "%s" of schedule %s is not known to this server', v_row.timezone, v_row.id
       ),

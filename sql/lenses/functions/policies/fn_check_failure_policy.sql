@@ -15,6 +15,7 @@ begin
   if (p_policy ->> 'mode' is not distinct from 'fallback') <> (p_policy ? 'fallbackAssigneeId') then
     raise exception using
       errcode = '22023',
+      column = 'failure_policy.fallbackAssigneeId',
       message = case
         when p_policy ? 'fallbackAssigneeId'
         then format(

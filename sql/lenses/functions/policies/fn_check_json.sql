@@ -28,6 +28,7 @@ begin
   if pg_column_size(p_value) / 16 > p_max_bytes then
     raise exception using
       errcode = '22023',
+      column = lenses.fn_error_column(p_name),
       message = format('%s is larger than %s bytes', p_name, p_max_bytes),
       hint = 'Keep large data elsewhere and store a reference to it.';
   end if;
@@ -35,6 +36,7 @@ begin
   if octet_length(v_text) > p_max_bytes then
     raise exception using
       errcode = '22023',
+      column = lenses.fn_error_column(p_name),
       message = format('%s is larger than %s bytes', p_name, p_max_bytes),
       detail = format('Its text form has %s bytes.', octet_length(v_text)),
       hint = 'Keep large data elsewhere and store a reference to it.';
@@ -51,6 +53,7 @@ begin
   if replace(v_text, '.', '') ~ '[0-9]{41}' then
     raise exception using
       errcode = '22023',
+      column = lenses.fn_error_column(p_name),
       message = format('%s holds a number of more than 40 digits', p_name),
       detail = format(
         'It begins with %s.', left(substring(v_text from '-?[0-9][0-9.]{40,}'), 20)
@@ -65,6 +68,7 @@ begin
   if v_marks > p_max_nodes then
     raise exception using
       errcode = '22023',
+      column = lenses.fn_error_column(p_name),
       message = format('%s holds more than %s values', p_name, p_max_nodes),
       detail = format('It holds %s; objects, arrays and what is in them count.', v_marks),
       hint = 'Use fewer and simpler entries.';
@@ -74,6 +78,7 @@ begin
     if v_depth > p_max_depth then
       raise exception using
         errcode = '22023',
+        column = lenses.fn_error_column(p_name),
         message = format('%s is nested more than %s levels deep', p_name, p_max_depth),
         hint = 'Use a flatter form.';
     end if;

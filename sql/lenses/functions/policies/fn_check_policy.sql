@@ -28,6 +28,7 @@ begin
     v_keys := array(select jsonb_object_keys(p_rules));
     raise exception using
       errcode = '22023',
+      column = lenses.fn_error_column(p_name),
       message = format('%s must be a JSON object, not %s', p_name, left(p_policy::text, 60)),
       hint = format('Known keys: %s.', array_to_string(v_keys, ', '));
   end if;
@@ -39,6 +40,7 @@ begin
       v_keys := array(select jsonb_object_keys(p_rules));
       raise exception using
         errcode = '22023',
+        column = lenses.fn_error_column(v_at),
         message = format(
           '%s: unknown key "%s"; the nearest is "%s"', p_name, left(v_key, 60),
           lenses.fn_closest_word(v_key, v_keys)
@@ -56,6 +58,7 @@ begin
     if jsonb_typeof(v_value) <> v_expected then
       raise exception using
         errcode = '22023',
+        column = lenses.fn_error_column(v_at),
         message = format(
           '%s must be %s, not %s %s', v_at,
           case v_type
@@ -74,6 +77,7 @@ begin
       if v_value < v_rule -> 'min' or v_value > v_rule -> 'max' then
         raise exception using
           errcode = '22023',
+          column = lenses.fn_error_column(v_at),
           message = format(
             '%s is %s; the nearest allowed is %s', v_at, left(v_value::text, 60),
             case when v_value < v_rule -> 'min' then v_rule ->> 'min' else v_rule ->> 'max' end
@@ -82,6 +86,7 @@ begin
       elsif position('.' in v_value::text) > 0 then
         raise exception using
           errcode = '22023',
+          column = lenses.fn_error_column(v_at),
           message = format(
             '%s is %s; the nearest whole number is %s', v_at, left(v_value::text, 60),
             round(v_value::numeric)
@@ -96,6 +101,7 @@ begin
         );
         raise exception using
           errcode = '22023',
+          column = lenses.fn_error_column(v_at),
           message = format(
             '%s: unknown value %s; the nearest is "%s"', v_at, left(v_value::text, 60), v_nearest
           ),
@@ -106,6 +112,7 @@ begin
       if (v_value #>> '{}') !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
         raise exception using
           errcode = '22023',
+          column = lenses.fn_error_column(v_at),
           message = format('%s is no uuid: %s', v_at, left(v_value::text, 60)),
           hint = 'A uuid looks like 0b4e7a3c-9d51-4c1e-8a61-2f0d7c5b9e13.';
       end if;
@@ -114,6 +121,7 @@ begin
       if jsonb_array_length(v_value) > (v_rule ->> 'max')::int then
         raise exception using
           errcode = '22023',
+          column = lenses.fn_error_column(v_at),
           message = format(
             '%s has %s entries; the nearest allowed is %s', v_at, jsonb_array_length(v_value),
             v_rule ->> 'max'
@@ -133,6 +141,7 @@ begin
         );
         raise exception using
           errcode = '22023',
+          column = lenses.fn_error_column(v_at),
           message = format('%s: bad entry %s', v_at, left(v_bad::text, 60))
             || coalesce('; the nearest is "' || v_nearest || '"', ''),
           hint = coalesce(

@@ -21,6 +21,7 @@ begin
   then
     raise exception using
       errcode = '22023',
+      column = 'queue_policy.onOverlap',
       message = format(
         'queue_policy: onOverlap "skip" contradicts onMissed "%s" in mode "serial"; '
         'the nearest is "queue"', p_policy ->> 'onMissed'

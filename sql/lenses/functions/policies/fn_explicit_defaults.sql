@@ -24,6 +24,7 @@ begin
   if found then
     raise exception using
       errcode = '22023',
+      column = 'explicit_defaults',
       message = format(
         'explicit_defaults names no policy: %s',
         coalesce('"' || left(v_unknown, 60) || '"', 'NULL')),

@@ -31,11 +31,13 @@ begin
   if p_days is null or p_days not between 1 and 366 then
     raise exception using
       errcode = '22023',
+      column = 'days',
       message = format('p_days %s is out of range', coalesce(p_days::text, 'NULL')),
       hint = 'Ask for 1 to 366 days.';
   elsif p_from is null or p_from not between date '1970-01-02' and date '9998-12-30' then
     raise exception using
       errcode = '22023',
+      column = 'from',
       message = format('p_from %s is out of range', coalesce(p_from::text, 'NULL')),
       hint = 'Give a date of the years 1970 to 9998.';
   end if;
@@ -58,6 +60,7 @@ begin
     if v_left < 0 then
       raise exception using
         errcode = '22023',
+        column = 'days',
         message = format(
           'there are more than %s slots in %s days from %s on', c_most, p_days, p_from
         ),

@@ -29,11 +29,13 @@ begin
   if coalesce(p_n, 0) < 1 then
     raise exception using
       errcode = '22023',
+      column = 'n',
       message = format('p_n %s is not positive', coalesce(p_n::text, 'NULL')),
       hint = 'Ask for 1 to 200 slots.';
   elsif p_horizon is null or p_horizon <= interval '0' then
     raise exception using
       errcode = '22023',
+      column = 'horizon',
       message = format('p_horizon %s is not positive', coalesce(p_horizon::text, 'NULL')),
       hint = 'Give an interval, such as 31 days.';
   end if;

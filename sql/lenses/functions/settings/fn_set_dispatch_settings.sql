@@ -35,6 +35,7 @@ begin
   if p_patch is null then
     raise exception using
       errcode = '22023',
+      column = 'patch',
       message = 'settings must be a JSON object, not NULL',
       hint = 'For example {"batch_size": 500}.';
   end if;

@@ -19,12 +19,14 @@ begin
   exception when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
     raise exception using
       errcode = '22023',
+      column = lenses.fn_error_column(p_name),
       message = format('%s is no span of time: "%s"', p_name, left(p_text, 60)),
       hint = 'Write it as "2 minutes", "90 days" or "PT2M".';
   end;
   if v_span not between p_min and p_max then
     raise exception using
       errcode = '22023',
+      column = lenses.fn_error_column(p_name),
       message = format('%s is out of range: "%s"', p_name, left(p_text, 60)),
       hint = format('Allowed: %s to %s.', p_min, p_max);
   end if;

@@ -33,6 +33,7 @@ begin
   end if;
   raise exception using
     errcode = '22023',
+    column = 'timezone',
     message = case
       when p_timezone is null then 'invalid time zone: it is missing (null)'
       else format('invalid time zone %s', lenses.fn_cron_quote(p_timezone, 100))

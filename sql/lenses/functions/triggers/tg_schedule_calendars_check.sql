@@ -13,6 +13,7 @@ begin
     or new.name ~ '[[:cntrl:]]' then
     raise exception using
       errcode = '22023',
+      column = 'name',
       message = format(
         'name of a calendar must be 1 to 200 characters on one line, not %s',
         coalesce('"' || left(new.name, 60) || '"', 'NULL')
@@ -22,6 +23,7 @@ begin
   if new.kind is null or new.kind not in ('skip_dates', 'only_dates') then
     raise exception using
       errcode = '22023',
+      column = 'kind',
       message = format(
         'kind of a calendar is not known: %s', coalesce('"' || left(new.kind, 60) || '"', 'NULL')
       ) || coalesce(format(
@@ -37,6 +39,7 @@ begin
   if cardinality(new.dates) > 10000 or new.dates = '{}' and new.rules = '[]' then
     raise exception using
       errcode = '22023',
+      column = 'dates',
       message = format(
         'a calendar has 1 to 10000 dates, or rules, not %s dates', cardinality(new.dates)
       ),
@@ -46,6 +49,7 @@ begin
     if octet_length(new.rules::text) > 16384 then
       raise exception using
         errcode = '22023',
+        column = 'rules',
         message = format(
           'the rules of a calendar have at most 16384 bytes, not %s',
           octet_length(new.rules::text)),
@@ -60,6 +64,7 @@ begin
   ) then
     raise exception using
       errcode = '22023',
+      column = 'dates',
       message = 'a date of the calendar is none of the years 1970 to 9999: '
         || (select coalesce(d.day::text, 'NULL') from unnest(new.dates) as d (day)
             where d.day between date '1970-01-01' and date '9999-12-31' is not true limit 1),
@@ -75,6 +80,7 @@ begin
     if new.lenser_id <> old.lenser_id then
       raise exception using
         errcode = '22023',
+        column = 'lenser_id',
         message = format('calendar "%s" cannot go to another tenant', left(old.name, 60)),
         hint = 'Create one of his own with the same dates.';
     end if;

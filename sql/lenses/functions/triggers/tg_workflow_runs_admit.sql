@@ -20,6 +20,7 @@ begin
   if not found then
     raise exception using
       errcode = '23503',
+      column = 'workflow_id',
       message = format(
         'workflow "%s" does not exist', coalesce(new.workflow_id::text, 'NULL')
       );
@@ -35,6 +36,7 @@ begin
   ) then
     raise exception using
       errcode = '23503',
+      column = 'workflow_version',
       message = format('workflow "%s" has no version %s', new.workflow_id, new.workflow_version),
       hint = format('Its newest is %s.', v_workflow.version);
   end if;
@@ -63,6 +65,7 @@ begin
   if jsonb_typeof(new.policies) is distinct from 'object' then
     raise exception using
       errcode = '22023',
+      column = 'policies',
       message = format('policies must be an object, not %s',
         coalesce(left(new.policies::text, 60), 'NULL'));
   end if;

@@ -42,6 +42,7 @@ begin
     if new.status <> all (lenses.fn_run_next_states(old.status)) then
       raise exception using
         errcode = '22023',
+        column = 'status',
         message = format(
           'run "%s" cannot go from "%s" to "%s"', old.id, old.status, left(new.status, 60)
         ),
@@ -72,6 +73,7 @@ begin
     if new.worker_id is null or new.lease_expires_at is null then
       raise exception using
         errcode = '22023',
+        column = 'status',
         message = format(
           'run "%s" cannot be running without worker_id and lease_expires_at', old.id
         ),

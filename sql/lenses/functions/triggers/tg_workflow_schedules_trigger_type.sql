@@ -31,6 +31,7 @@ begin
     ) then
       raise exception using
         errcode = '22023',
+        column = 'workflow_id',
         message = 'the workflow is deleted and takes no schedule',
         hint = 'Set its status to active first.';
     end if;

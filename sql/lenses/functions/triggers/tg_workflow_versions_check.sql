@@ -17,6 +17,7 @@ begin
   if not found then
     raise exception using
       errcode = '23503',
+      column = 'workflow_id',
       message = format('workflow "%s" does not exist', new.workflow_id),
       hint = 'A version comes with its workflow.';
   end if;
@@ -26,6 +27,7 @@ begin
   then
     raise exception using
       errcode = '22023',
+      column = 'version',
       message = format('version %s is not what workflow "%s" has', new.version, new.workflow_id),
       detail = format('The workflow is at version %s.', v_workflow.version),
       hint = 'Change lenses.workflows.definition and a version is written.';

@@ -27,6 +27,7 @@ begin
   if new.lenser_id <> old.lenser_id then
     raise exception using
       errcode = '22023',
+      column = 'lenser_id',
       message = format('workflow "%s" cannot go to another tenant', old.id),
       hint = 'Create a workflow of his own with the same definition.';
   end if;
@@ -36,6 +37,7 @@ begin
   elsif new.version <> old.version then
     raise exception using
       errcode = '22023',
+      column = 'version',
       message = format(
         'version of a workflow is counted by the table; it is %s, not %s', old.version, new.version
       ),

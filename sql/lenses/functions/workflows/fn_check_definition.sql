@@ -31,6 +31,7 @@ begin
   if jsonb_typeof(p_definition) <> 'object' then
     raise exception using
       errcode = '22023',
+      column = 'definition',
       message = format('definition must be a JSON object, not %s', left(p_definition::text, 60)),
       hint = c_form;
   end if;
@@ -39,6 +40,7 @@ begin
     if p_definition ? v_part and jsonb_typeof(p_definition -> v_part) <> 'array' then
       raise exception using
         errcode = '22023',
+        column = format('definition.%s', v_part),
         message = format(
           'definition.%s must be an array, not %s', v_part, left((p_definition -> v_part)::text, 60)
         ),
@@ -48,12 +50,14 @@ begin
   if jsonb_array_length(p_definition -> 'nodes') > 50000 then
     raise exception using
       errcode = '22023',
+      column = 'definition.nodes',
       message = format('definition has %s nodes', jsonb_array_length(p_definition -> 'nodes')),
       hint = 'At most 50000 nodes.';
   end if;
   if jsonb_array_length(p_definition -> 'triggers') > 1000 then
     raise exception using
       errcode = '22023',
+      column = 'definition.triggers',
       message = format(
         'definition has %s triggers', jsonb_array_length(p_definition -> 'triggers')),
       hint = 'At most 1000: make the rest by fn_upsert_workflow_schedule, or split the workflow.';
@@ -69,6 +73,7 @@ begin
     if found then
       raise exception using
         errcode = '22023',
+        column = format('definition.%s[%s]', v_part, v_at),
         message = format('definition.%s[%s] has no id: %s', v_part, v_at, left(v_value::text, 60)),
         hint = 'Each is an object with a non-empty string "id" of its own.';
     end if;
@@ -80,17 +85,20 @@ begin
     if found then
       raise exception using
         errcode = '22023',
+        column = format('definition.%s', v_part),
         message = format('definition.%s: the id "%s" stands twice', v_part, left(v_word, 60)),
         hint = 'Each is an object with a non-empty string "id" of its own.';
     end if;
   end loop;
-  select e.value into v_value
-  from jsonb_array_elements(p_definition -> 'nodes') e
+  select e.ordinality - 1, e.value into v_at, v_value
+  from jsonb_array_elements(p_definition -> 'nodes') with ordinality e
   where jsonb_typeof(e.value -> 'action') not in ('string', 'null')
+  order by e.ordinality
   limit 1;
   if found then
     raise exception using
       errcode = '22023',
+      column = format('definition.nodes[%s].action', v_at),
       message = format(
         'definition: the action of node "%s" must be a string, not %s', left(v_value ->> 'id', 60),
         left((v_value -> 'action')::text, 60)
@@ -107,6 +115,7 @@ begin
   if found then
     raise exception using
       errcode = '22023',
+      column = format('definition.edges[%s]', v_at),
       message = format(
         'definition.edges[%s] has no "from" and "to": %s', v_at, left(v_value::text, 60)
       ),
@@ -121,6 +130,7 @@ begin
   if found then
     raise exception using
       errcode = '22023',
+      column = format('definition.edges[%s]', v_at),
       message = format(
         'definition.edges[%s] names a node "%s" that is not there', v_at, left(v_word, 60)
       ),
@@ -130,10 +140,14 @@ begin
       hint = 'Edges lead from and to the ids of nodes.';
   end if;
 
-  for v_value in select e.value from jsonb_array_elements(p_definition -> 'triggers') e loop
+  for v_at, v_value in
+    select e.ordinality - 1, e.value
+    from jsonb_array_elements(p_definition -> 'triggers') with ordinality e
+  loop
     if jsonb_typeof(v_value -> 'type') is distinct from 'string' then
       raise exception using
         errcode = '22023',
+        column = format('definition.triggers[%s]', v_at),
         message = format('definition: trigger "%s" has no type', left(v_value ->> 'id', 60)),
         hint = 'For example {"id": "nightly", "type": "schedule_based", "cron_expr": "0 3 * * *"}.';
     end if;
@@ -144,6 +158,7 @@ begin
     if found then
       raise exception using
         errcode = '22023',
+        column = format('definition.triggers[%s].%s', v_at, left(v_word, 60)),
         message = format(
           'definition: trigger "%s": unknown key "%s"; the nearest is "%s"',
           left(v_value ->> 'id', 60), left(v_word, 60),
@@ -162,6 +177,7 @@ begin
     then
       raise exception using
         errcode = '22023',
+        column = format('definition.triggers[%s]', v_at),
         message = format('definition: trigger "%s" has no time', left(v_value ->> 'id', 60)),
         detail = format('It is %s.', left(v_value::text, 200)),
         hint = 'Give "cron_expr", a string, or "interval_ms", a number, or "run_at", an instant.';

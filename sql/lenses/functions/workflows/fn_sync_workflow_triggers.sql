@@ -14,10 +14,13 @@ volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_at bigint;
   v_entry jsonb;
   v_dropped jsonb;
   v_row lenses.workflow_schedules;
   v_is_new boolean;
+  v_where text;
+  v_column text;
   v_message text;
   v_detail text;
   v_hint text;
@@ -30,10 +33,10 @@ begin
       where t.value ->> 'type' = 'schedule_based' and t.value ->> 'id' = s.trigger_id
     );
 
-  for v_entry, v_dropped in
+  for v_at, v_entry, v_dropped in
     with told as materialized (
-      select t.value ->> 'id' as id, t.value
-      from jsonb_array_elements(p_workflow.definition -> 'triggers') as t
+      select t.value ->> 'id' as id, t.value, t.ordinality - 1 as place
+      from jsonb_array_elements(p_workflow.definition -> 'triggers') with ordinality as t
       where t.value ->> 'type' = 'schedule_based'
     ),
 
@@ -43,7 +46,7 @@ begin
       where t.value ->> 'type' = 'schedule_based'
     )
 
-    select t.value, d.dropped
+    select t.place, t.value, d.dropped
     from told as t
     left join told_before as o on o.id = t.id
     cross join lateral (
@@ -54,32 +57,37 @@ begin
     ) as d
     order by t.id
   loop
-    perform lenses.fn_check_text(v_entry ->> 'id', 'trigger id', 200);
-    select s.* into v_row
-    from lenses.workflow_schedules as s
-    where s.workflow_id = p_workflow.id and s.lenser_id = p_workflow.lenser_id
-      and s.trigger_id = v_entry ->> 'id'
-    for no key update;
-    v_is_new := not found;
-    if v_is_new then
-      v_row.lenser_id := p_workflow.lenser_id;
-      v_row.workflow_id := p_workflow.id;
-      v_row.trigger_id := v_entry ->> 'id';
-    end if;
-    v_row := lenses.fn_patch_schedule_row(
-      v_row, coalesce(v_dropped, '{}') || (v_entry - array['id', 'type']),
-      format('trigger "%s"', left(v_entry ->> 'id', 60))
-    );
-    v_row.is_active := v_row.is_active and v_row.paused_at is null;
+    v_where := format('trigger "%s"', left(v_entry ->> 'id', 60));
     begin
+      perform lenses.fn_check_text(v_entry ->> 'id', 'id', 200);
+      select s.* into v_row
+      from lenses.workflow_schedules as s
+      where s.workflow_id = p_workflow.id and s.lenser_id = p_workflow.lenser_id
+        and s.trigger_id = v_entry ->> 'id'
+      for no key update;
+      v_is_new := not found;
+      if v_is_new then
+        v_row.lenser_id := p_workflow.lenser_id;
+        v_row.workflow_id := p_workflow.id;
+        v_row.trigger_id := v_entry ->> 'id';
+      end if;
+      v_row := lenses.fn_patch_schedule_row(
+        v_row, coalesce(v_dropped, '{}') || (v_entry - array['id', 'type']), v_where);
+      v_row.is_active := v_row.is_active and v_row.paused_at is null;
       perform lenses.fn_save_schedule(v_row, v_is_new);
     exception when invalid_parameter_value then
-      -- the table's trigger knows the value, not which entry it came from
+      -- The table's trigger knows the value, not which entry it came from.
       get stacked diagnostics
-        v_message = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+        v_column = column_name, v_message = message_text,
+        v_detail = pg_exception_detail, v_hint = pg_exception_hint;
       raise exception using
         errcode = '22023',
-        message = format('trigger "%s": %s', left(v_entry ->> 'id', 60), v_message),
+        column = concat_ws(
+          '.', format('definition.triggers[%s]', v_at), nullif(v_column, '')),
+        message = case
+          when starts_with(v_message, v_where) then v_message
+          else format('%s: %s', v_where, v_message)
+        end,
         detail = v_detail, hint = v_hint;
     end;
   end loop;

@@ -28,6 +28,7 @@ begin
   if v_is_range is not true then
     raise exception using
       errcode = '22023',
+      column = 'until',
       message = format(
         'the dates from %s through %s are no range that can be listed',
         coalesce(p_from::text, 'NULL'), coalesce(p_until::text, 'NULL')

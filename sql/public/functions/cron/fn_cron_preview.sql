@@ -15,6 +15,7 @@ begin
   if coalesce(p_n, 0) < 1 then
     raise exception using
       errcode = '22023',
+      column = 'n',
       message = format('p_n %s is not positive', coalesce(p_n::text, 'NULL')),
       hint = 'Ask for 1 to 1000 slots.';
   end if;

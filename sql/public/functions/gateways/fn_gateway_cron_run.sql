@@ -13,6 +13,7 @@ begin
   if jsonb_typeof(p_payload) <> 'object' then
     raise exception using
       errcode = '22023',
+      column = 'payload',
       message = format('p_payload must be a JSON object, not %s', left(p_payload::text, 60)),
       hint = 'Leave it out to use the cron''s own payload.';
   end if;

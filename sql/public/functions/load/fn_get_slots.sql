@@ -23,6 +23,7 @@ begin
   if (p_from < p_until and p_until - p_from <= interval '31 days') is not true then
     raise exception using
       errcode = '22023',
+      column = 'until',
       message = format(
         'from %s to %s is no stretch of time that can be looked at',
         coalesce(p_from::text, 'NULL'), coalesce(p_until::text, 'NULL')
@@ -31,11 +32,13 @@ begin
   elsif p_limit < 1 then
     raise exception using
       errcode = '22023',
+      column = 'limit',
       message = format('limit is "%s"; it must be 1 or more', p_limit),
       hint = 'Give 1 to 200 slots of each.';
   elsif cardinality(p_schedule_ids) > 100 then
     raise exception using
       errcode = '22023',
+      column = 'schedule_ids',
       message = format('%s schedules are too many at once', cardinality(p_schedule_ids)),
       hint = 'Give the ids of at most 100.';
   end if;

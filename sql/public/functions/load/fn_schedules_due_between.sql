@@ -23,6 +23,7 @@ begin
   if (p_from < p_until and p_until - p_from <= interval '31 days') is not true then
     raise exception using
       errcode = '22023',
+      column = 'until',
       message = format(
         'from %s to %s is no stretch of time that can be looked at',
         coalesce(p_from::text, 'NULL'), coalesce(p_until::text, 'NULL')
@@ -31,6 +32,7 @@ begin
   elsif p_limit < 0 then
     raise exception using
       errcode = '22023',
+      column = 'limit',
       message = format('limit is "%s"; it cannot be negative', p_limit),
       hint = 'Give 1 to 500.';
   end if;

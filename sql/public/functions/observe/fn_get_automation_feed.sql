@@ -12,6 +12,7 @@ begin
   if p_limit < 0 then
     raise exception using
       errcode = '22023',
+      column = 'limit',
       message = format('limit is "%s"; it cannot be negative', p_limit),
       hint = 'Give 1 to 500.';
   end if;

@@ -21,6 +21,7 @@ begin
   if char_length(v_project) not between 1 and 200 or v_project ~ '[[:cntrl:]]' then
     raise exception using
       errcode = '22023',
+      column = 'project',
       message = format(
         'project must be 1 to 200 characters on one line, not "%s"', left(v_project, 60)
       ),

@@ -18,21 +18,25 @@ begin
   if p_since is null then
     raise exception using
       errcode = '22023',
+      column = 'since',
       message = 'p_since is missing',
       hint = 'Give the first slot''s time.';
   elsif p_since < now() - interval '30 days 1 minute' then
     raise exception using
       errcode = '22023',
+      column = 'since',
       message = format('p_since %s is further back than 30 days', p_since),
       hint = format('The earliest is %s.', now() - interval '30 days');
   elsif p_until > now() + interval '1 minute' then
     raise exception using
       errcode = '22023',
+      column = 'until',
       message = format('p_until %s is to come', p_until),
       hint = 'The dispatcher runs the slots to come.';
   elsif p_since > v_until then
     raise exception using
       errcode = '22023',
+      column = 'since',
       message = format('p_since %s is after p_until %s', p_since, v_until),
       hint = 'Swap them: p_since is the earlier one.';
   end if;

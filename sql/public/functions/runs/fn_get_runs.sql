@@ -53,6 +53,7 @@ begin
   if p_limit < 0 then
     raise exception using
       errcode = '22023',
+      column = 'limit',
       message = format('p_limit must not be negative, but is %s', p_limit),
       hint = 'Give 1 to 500.';
   end if;

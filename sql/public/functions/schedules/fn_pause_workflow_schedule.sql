@@ -19,6 +19,7 @@ begin
   if p_until <= now() or not isfinite(p_until) then
     raise exception using
       errcode = '22023',
+      column = 'until',
       message = format('until is no instant to come: "%s"', p_until),
       detail = format('It is %s now.', date_trunc('second', now())),
       hint = 'Give a time in the future, or NULL to pause until it is resumed.';

@@ -20,6 +20,7 @@ begin
   if p_on_missed <> all (c_choices) then
     raise exception using
       errcode = '22023',
+      column = 'on_missed',
       message = format('on_missed "%s" is not known', left(p_on_missed, 60))
         || coalesce(
           format('; the nearest is "%s"', lenses.fn_closest_word(p_on_missed, c_choices)), ''),

@@ -13,6 +13,7 @@ as $$
 begin
   raise exception using
     errcode = '22023',
+    column = p_key,
     message = format(
       'invalid schedule choice %s: %s: %s',
       lenses.fn_cron_quote(p_key, 60), left(coalesce(p_value::text, 'missing'), 100), p_reason

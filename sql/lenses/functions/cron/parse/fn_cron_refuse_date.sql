@@ -10,6 +10,7 @@ as $$
 begin
   raise exception using
     errcode = '22023',
+    column = 'cron_expr',
     message = format(
       'invalid cron expression %s: day-of-month field, item %s: a date that never comes, %s '
       '(allowed: 1-29 in February, 1-30 in April, June, September and November, 1-31 in the '

@@ -12,11 +12,13 @@ begin
   if p_cron_expr is null then
     raise exception using
       errcode = '22023',
+      column = 'cron_expr',
       message = 'invalid cron expression: it is missing (null)',
       hint = 'Write five fields: minute hour day-of-month month day-of-week, such as 0 9 * * 1-5.';
   elsif p_fields is null then
     raise exception using
       errcode = '22023',
+      column = 'cron_expr',
       message = format(
         'invalid cron expression %s: %s characters, at most 1000 are allowed',
         lenses.fn_cron_quote(p_cron_expr, 60), length(p_cron_expr)
@@ -26,6 +28,7 @@ begin
 
   raise exception using
     errcode = '22023',
+    column = 'cron_expr',
     message = format(
       'invalid cron expression %s: %s field%s found, the 5 fields are minute, hour, day-of-month, '
       'month, day-of-week',

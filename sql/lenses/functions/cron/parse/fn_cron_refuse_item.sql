@@ -26,6 +26,7 @@ begin
   end;
   raise exception using
     errcode = '22023',
+    column = 'cron_expr',
     message = format(
       'invalid cron expression %s: %s field, item %s: %s (allowed: %s)',
       lenses.fn_cron_quote(p_cron_expr, 200), v_name, lenses.fn_cron_quote(p_item, 60),

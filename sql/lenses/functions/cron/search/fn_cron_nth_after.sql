@@ -27,6 +27,7 @@ begin
   if p_n < 1 then
     raise exception using
       errcode = '22023',
+      column = 'n',
       message = format('the slot asked for must be the 1st or a later one, not %s', p_n);
   elsif p_n = 1 then
     return lenses.fn_cron_next_after_spec(p_spec, p_timezone, p_after);

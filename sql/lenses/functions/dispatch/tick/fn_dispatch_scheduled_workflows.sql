@@ -25,12 +25,14 @@ begin
   if p_limit < 1 then
     raise exception using
       errcode = '22023',
+      column = 'limit',
       message = format('p_limit %s is not positive', p_limit),
       hint = 'Give the number of schedules, or NULL for all.';
   end if;
   if not isfinite(p_now) then
     raise exception using
       errcode = '22023',
+      column = 'now',
       message = format('p_now %s is not finite', p_now),
       hint = 'Give an instant, or NULL for now.';
   end if;

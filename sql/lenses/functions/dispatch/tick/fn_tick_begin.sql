@@ -19,18 +19,21 @@ begin
   if p_driver is null then
     raise exception using
       errcode = '22023',
+      column = 'driver',
       message = 'p_driver is missing',
       hint = 'Say who drives the tick, for example worker.';
   end if;
   if p_max_catchup not between 1 and 10000 then
     raise exception using
       errcode = '22023',
+      column = 'max_catchup',
       message = format('max_catchup_per_tick %s is out of range', p_max_catchup),
       hint = 'Allowed are 1 to 10000 slots.';
   end if;
   if p_lane not between 1 and 16 then
     raise exception using
       errcode = '22023',
+      column = 'lane',
       message = format('lane %s is out of range', p_lane),
       hint = 'Allowed are 1 to 16: see dispatch_lanes of the settings.';
   end if;

@@ -9,6 +9,7 @@ begin
   if p_decision is null or p_decision not in ('approved', 'rejected') then
     raise exception using
       errcode = '22023',
+      column = 'decision',
       message = format(
         'p_decision must be approved or rejected, not %s',
         coalesce('"' || left(p_decision, 60) || '"', 'NULL')

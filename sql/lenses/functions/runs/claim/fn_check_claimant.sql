@@ -9,6 +9,7 @@ begin
   if p_worker_id is null or p_worker_id !~ '[^[:space:]]' or char_length(p_worker_id) > 200 then
     raise exception using
       errcode = '22023',
+      column = 'worker_id',
       message = format(
         'p_worker_id must be 1 to 200 characters, not %s',
         coalesce('"' || left(p_worker_id, 60) || '"', 'NULL')
@@ -21,6 +22,7 @@ begin
   then
     raise exception using
       errcode = '22023',
+      column = 'lease',
       message = format('p_lease must be more than nothing and at most a day, not "%s"', p_lease),
       hint = 'Take a short lease and extend it by heartbeats.';
   end if;

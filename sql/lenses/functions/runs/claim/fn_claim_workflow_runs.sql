@@ -69,12 +69,14 @@ begin
   if p_limit < 0 then
     raise exception using
       errcode = '22023',
+      column = 'limit',
       message = format('p_limit must not be negative, but is %s', p_limit),
       hint = 'Claim as many runs as you can work on at once.';
   end if;
   if cardinality(p_workflow_ids) > 1000 then
     raise exception using
       errcode = '22023',
+      column = 'workflow_ids',
       message = format('p_workflow_ids has %s ids, more than 1000', cardinality(p_workflow_ids)),
       hint = 'NULL claims the runs of all workflows.';
   end if;

@@ -17,6 +17,7 @@ begin
   if cardinality(p_run_ids) > 1000 then
     raise exception using
       errcode = '22023',
+      column = 'run_ids',
       message = format('p_run_ids has %s runs, more than 1000', cardinality(p_run_ids)),
       hint = 'Call it for a part of them at a time.';
   end if;

@@ -23,6 +23,7 @@ begin
   then
     raise exception using
       errcode = '22023',
+      column = 'event_type',
       message = format(
         'p_event_type is no event of an executor: %s',
         coalesce('"' || left(p_event_type, 60) || '"', 'NULL')

@@ -21,6 +21,7 @@ begin
   if (p_spent_credits > 0 and round(p_spent_credits, 4) < 100000000000000) is not true then
     raise exception using
       errcode = '22023',
+      column = 'spent_credits',
       message = format(
         'p_spent_credits must be more than 0, and finite, not %s',
         coalesce(p_spent_credits::text, 'NULL')

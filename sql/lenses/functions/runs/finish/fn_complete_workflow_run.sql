@@ -33,6 +33,7 @@ begin
   if p_spent_credits < 0 or round(p_spent_credits, 4) >= 100000000000000 then
     raise exception using
       errcode = '22023',
+      column = 'spent_credits',
       message = format('p_spent_credits must be 0 or more, and finite, not %s', p_spent_credits),
       hint = 'Give what this attempt has spent.';
   end if;

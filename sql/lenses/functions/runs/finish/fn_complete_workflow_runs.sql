@@ -17,6 +17,7 @@ begin
   then
     raise exception using
       errcode = '22023',
+      column = 'results',
       message = format(
         'p_results must be an array of at most 1000 results, not %s',
         coalesce('"' || left(p_results::text, 60) || '"', 'NULL')

@@ -23,6 +23,7 @@ begin
   if p_cause is null or p_cause !~ '[^[:space:]]' or char_length(p_cause) > 200 then
     raise exception using
       errcode = '22023',
+      column = 'cause',
       message = format(
         'p_cause must be 1 to 200 characters, not %s',
         coalesce('"' || left(p_cause, 60) || '"', 'NULL')
@@ -32,6 +33,7 @@ begin
   if p_spent_credits < 0 or round(p_spent_credits, 4) >= 100000000000000 then
     raise exception using
       errcode = '22023',
+      column = 'spent_credits',
       message = format('p_spent_credits must be 0 or more, and finite, not %s', p_spent_credits),
       hint = 'Give what this attempt has spent.';
   end if;
@@ -41,6 +43,7 @@ begin
   then
     raise exception using
       errcode = '22023',
+      column = 'retry_after',
       message = format('p_retry_after must be at most a day, not "%s"', p_retry_after),
       hint = 'Leave it out for the pause of retry_policy (backoffMs).';
   end if;

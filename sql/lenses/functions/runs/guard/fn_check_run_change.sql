@@ -45,6 +45,7 @@ begin
   if v_column is not null then
     raise exception using
       errcode = '22023',
+      column = v_column,
       message = format('run "%s" keeps its %s', p_old.id, v_column),
       hint = 'A run carries what it was dispatched with; start a new one instead.';
   end if;
@@ -65,6 +66,7 @@ begin
     ) then
       raise exception using
         errcode = '23503',
+        column = 'workflow_version',
         message = format(
           'workflow "%s" has no version %s', p_new.workflow_id, p_new.workflow_version
         );

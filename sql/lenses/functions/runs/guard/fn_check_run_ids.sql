@@ -9,11 +9,13 @@ begin
   if p_run_ids is null or array_position(p_run_ids, null) is not null then
     raise exception using
       errcode = '22023',
+      column = 'run_ids',
       message = 'p_run_ids holds NULL, or is NULL itself',
       hint = 'Give an array of ids of runs; an empty one does nothing.';
   elsif cardinality(p_run_ids) > 1000 then
     raise exception using
       errcode = '22023',
+      column = 'run_ids',
       message = format('p_run_ids has %s ids; 1000 at once is the most', cardinality(p_run_ids)),
       hint = 'Call again with the rest.';
   end if;

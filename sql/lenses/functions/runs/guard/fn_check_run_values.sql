@@ -18,6 +18,7 @@ begin
     and p_new.metadata is distinct from p_old.metadata then
     raise exception using
       errcode = '22023',
+      column = 'metadata',
       message = format('metadata must be an object, not %s', left(p_new.metadata::text, 60)),
       hint = 'metadata.result is the run''s result; {} is none.';
   end if;
@@ -39,6 +40,7 @@ begin
   if found then
     raise exception using
       errcode = '22023',
+      column = v_column,
       message = format(
         '%s must be an instant of the years 1970 to 9999, not "%s"', v_column, v_value
       ),

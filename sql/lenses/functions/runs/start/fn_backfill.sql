@@ -32,6 +32,7 @@ begin
   if cardinality(v_slots) > 10000 then
     raise exception using
       errcode = '22023',
+      column = 'since',
       message = format('there are more than 10000 slots between %s and %s', p_since, p_until),
       hint = format('The 10000th is at %s: go on from there afterwards.', v_slots[10000]);
   end if;

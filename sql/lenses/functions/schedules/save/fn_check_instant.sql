@@ -18,6 +18,7 @@ begin
   then
     raise exception using
       errcode = '22023',
+      column = lenses.fn_error_column(p_name),
       message = format(
         '%s must be an instant of the years 1970 to 9999, not "%s"', p_name, p_value
       ),

@@ -24,12 +24,14 @@ begin
     ) then
     raise exception using
       errcode = '22023',
+      column = 'workflow_version',
       message = format('workflow version %s does not exist', p_new.workflow_version),
       hint = 'Give a version the workflow had, or NULL for the newest.';
   end if;
   if p_new.assignee_type not in ('agent', 'team') or p_new.assignee_type is null then
     raise exception using
       errcode = '22023',
+      column = 'assignee_type',
       message = format('assignee_type "%s" is not known', coalesce(p_new.assignee_type, 'NULL')),
       hint = 'Use agent or team.';
   end if;
@@ -39,6 +41,7 @@ begin
     and not lenses.fn_has_assignee(p_new.lenser_id, p_new.assignee_type, p_new.assignee_id) then
     raise exception using
       errcode = '22023',
+      column = 'assignee_id',
       message = format('assignee %s does not exist', p_new.assignee_id),
       hint = format('Give the id of one of the tenant''s own %ss, or NULL.',
         p_new.assignee_type);
@@ -47,6 +50,7 @@ begin
     and not lenses.fn_has_assignee(p_new.lenser_id, null, v_fallback::uuid) then
     raise exception using
       errcode = '22023',
+      column = 'failure_policy.fallbackAssigneeId',
       message = format('fallbackAssigneeId %s does not exist', v_fallback),
       hint = 'Give the id of one of the tenant''s own agents or teams.';
   end if;
@@ -59,6 +63,7 @@ begin
     ) then
     raise exception using
       errcode = '22023',
+      column = 'workflow_assignment_id',
       message = format('workflow assignment %s does not exist', p_new.workflow_assignment_id),
       hint = 'Give an assignment of the same workflow, or NULL.';
   end if;
@@ -69,6 +74,7 @@ begin
     ) then
     raise exception using
       errcode = '22023',
+      column = 'calendar_id',
       message = format('calendar %s does not exist', p_new.calendar_id),
       hint = 'Give a calendar of the tenant''s own or one of the seeds, or NULL for none.';
   end if;

@@ -18,6 +18,7 @@ begin
     or p_new.name !~ '[^[:space:]]' then
     raise exception using
       errcode = '22023',
+      column = 'name',
       message = format(
         'name of a schedule must be 1 to 200 characters on one line, not "%s"', left(p_new.name, 60)
       ),
@@ -27,6 +28,7 @@ begin
     where s.lenser_id = p_new.lenser_id and s.name = p_new.name and s.id <> p_new.id) then
     raise exception using
       errcode = '23505',
+      column = 'name',
       message = format('there is a schedule named "%s" already', left(p_new.name, 200)),
       hint = 'Names are unique to a tenant, and capitals count; choose another, or change that '
         'one.';

@@ -20,17 +20,20 @@ begin
   if v_new.schedule_type not in ('cron', 'interval', 'once') then
     raise exception using
       errcode = '22023',
+      column = 'schedule_type',
       message = format('schedule_type "%s" is not known', v_new.schedule_type),
       hint = 'Use cron, interval or once.';
   elsif v_new.on_holiday not in ('skip', 'before', 'after') then
     raise exception using
       errcode = '22023',
+      column = 'on_holiday',
       message = format('on_holiday "%s" is not known', left(v_new.on_holiday, 60)),
       hint = 'Use skip, before or after.';
   elsif v_new.schedule_type = 'cron' and (
     v_new.interval_ms is not null or v_new.run_at is not null or v_new.cron_expr is null) then
     raise exception using
       errcode = '22023',
+      column = 'cron_expr',
       message = 'a cron schedule takes cron_expr and no interval_ms',
       detail = format('cron_expr is %s, interval_ms is %s, run_at is %s.',
         coalesce(quote_literal(v_new.cron_expr), 'NULL'),
@@ -40,22 +43,26 @@ begin
     v_new.cron_expr is not null or v_new.run_at is not null or v_new.interval_ms is null) then
     raise exception using
       errcode = '22023',
+      column = 'interval_ms',
       message = 'an interval schedule takes interval_ms and no cron_expr',
       hint = 'Give interval_ms alone, in milliseconds, at least 300000 (5 minutes).';
   elsif v_new.schedule_type = 'once' and (
     v_new.cron_expr is not null or v_new.interval_ms is not null or v_new.run_at is null) then
     raise exception using
       errcode = '22023',
+      column = 'run_at',
       message = 'a schedule with a single slot takes run_at and no cron_expr or interval_ms',
       hint = 'Give run_at alone, an instant such as 2026-12-24 09:00+01.';
   elsif v_new.interval_ms not between 300000 and 316224000000 then
     raise exception using
       errcode = '22023',
+      column = 'interval_ms',
       message = format('interval_ms %s is out of range', v_new.interval_ms),
       hint = 'Allowed are 300000 (5 minutes) to 316224000000 (10 years) milliseconds.';
   elsif v_new.on_holiday <> 'skip' and v_new.schedule_type <> 'cron' then
     raise exception using
       errcode = '22023',
+      column = 'on_holiday',
       message = format(
         'on_holiday "%s" does not go with a schedule of type %s',
         v_new.on_holiday, v_new.schedule_type
@@ -81,6 +88,7 @@ begin
     if v_new.on_holiday <> 'skip' and v_slots_a_day > 96 then
       raise exception using
         errcode = '22023',
+        column = 'on_holiday',
         message = format(
           'on_holiday "%s" is for at most 96 slots a day, and the expression has %s',
           v_new.on_holiday, v_slots_a_day

@@ -10,6 +10,7 @@ begin
   if char_length(p_value) > p_max then
     raise exception using
       errcode = '22023',
+      column = lenses.fn_error_column(p_name),
       message = format('%s is longer than %s characters: "%s…"', p_name, p_max, left(p_value, 40)),
       detail = format('It has %s.', char_length(p_value)),
       hint = 'Use a shorter text.';

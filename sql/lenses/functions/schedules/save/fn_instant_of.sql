@@ -23,6 +23,7 @@ exception
     or invalid_time_zone_displacement_value then
     raise exception using
       errcode = '22023',
+      column = lenses.fn_error_column(p_name),
       message = format('%s is no instant: "%s"', p_name, left(p_text, 60)),
       hint = 'Write it as 2026-05-01T09:00:00Z, or with an offset such as +02:00.';
 end;

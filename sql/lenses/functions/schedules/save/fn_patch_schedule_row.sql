@@ -45,6 +45,7 @@ begin
   if jsonb_typeof(p_patch) is distinct from 'object' then
     raise exception using
       errcode = '22023',
+      column = 'patch',
       message = format(
         '%s must be a JSON object, not %s', p_where, coalesce(left(p_patch::text, 60), 'NULL')
       ),
@@ -57,6 +58,7 @@ begin
   if found then
     raise exception using
       errcode = '22023',
+      column = left(v_key, 60),
       message = format('%s: unknown key "%s"', p_where, left(v_key, 60))
         || coalesce(format('; the nearest is "%s"',
           case when lenses.fn_former_key_hint(v_key, null) is null
@@ -77,6 +79,7 @@ begin
   if p_patch -> 'is_active' = 'null' then
     raise exception using
       errcode = '22023',
+      column = 'is_active',
       message = format('%s.is_active must be true or false, not null', p_where),
       hint = 'Leave the key out to keep what is.';
   end if;

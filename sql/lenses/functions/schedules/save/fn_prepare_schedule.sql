@@ -25,6 +25,7 @@ begin
     if v_new.lenser_id is null then
       raise exception using
         errcode = '23503',
+        column = 'workflow_id',
         message = format('workflow %s does not exist', coalesce(v_new.workflow_id::text, 'NULL')),
         hint = 'Create the workflow first.';
     end if;
@@ -58,18 +59,21 @@ begin
   if v_new.end_at < v_new.start_at then
     raise exception using
       errcode = '22023',
+      column = 'end_at',
       message = format('end_at %s is before start_at %s', v_new.end_at, v_new.start_at),
       hint = 'Both belong to the window; end_at must not be earlier.';
   end if;
   if v_new.jitter_ms not between 0 and 86400000 then
     raise exception using
       errcode = '22023',
+      column = 'jitter_ms',
       message = format('jitter_ms %s is out of range', v_new.jitter_ms),
       hint = 'Allowed are 0 to 86400000 (a day) milliseconds.';
   end if;
   if v_new.missed_override not in ('skip', 'run_once', 'backfill', 'spread') then
     raise exception using
       errcode = '22023',
+      column = 'missed_override',
       message = format('onMissed "%s" is not known', v_new.missed_override),
       hint = 'Use skip, run_once, backfill or spread.';
   end if;
@@ -96,6 +100,7 @@ begin
     if jsonb_typeof(v_new.inputs_rotation) not in ('array', 'null') then
       raise exception using
         errcode = '22023',
+        column = 'inputs_rotation',
         message = format(
           'inputs_rotation must be an array, not %s', jsonb_typeof(v_new.inputs_rotation)
         ),
@@ -143,6 +148,7 @@ begin
     if v_cycle is not null then
       raise exception using
         errcode = '22023',
+        column = 'workflow_id',
         message = format(
           'cycle_detected: the workflow''s graph has the cycle %s', array_to_string(v_cycle, ' -> ')
         ),

@@ -12,6 +12,7 @@ begin
   if not isfinite(p_slot) then
     raise exception using
       errcode = '22023',
+      column = 'slot',
       message = format('p_slot must be an instant, not "%s"', p_slot),
       hint = 'Give the instant of a slot, such as 2026-05-01T09:00:00Z.';
   end if;
