@@ -1,5 +1,5 @@
 -- The last step of an install: raises, and so rolls everything back, where the catalogue breaks a
--- rule of this project. A rule is one SELECT of its offenders.
+-- rule of this project. Each rule is one SELECT that returns what breaks it.
 
 do $$
 declare
@@ -61,8 +61,8 @@ begin
       ) as a
       where a.grantee = 0
       union all
-      -- A procedure that commits can carry no SET clause; it is invoker, so its path is the
-      -- caller's own affair.
+      -- A procedure that commits can carry no SET clause; it is invoker and runs under the caller's
+      -- path.
       select 'search_path is not pinned to pg_catalog, pg_temp', f.signature
       from ours as f
       where not coalesce('search_path=pg_catalog, pg_temp' = any(f.proconfig), false)

@@ -1,6 +1,6 @@
--- Who may do what. First everything is taken from everyone but the owners, whatever a platform's
--- default privileges have given on the way. Then comes the allow-list: one block for each role, one
--- statement for each right, sorted; functions by exact signature.
+-- Who may do what. First it revokes everything from everyone except the owners, including what a
+-- platform's default privileges have granted. Then comes the allow-list: one block for each role,
+-- one statement for each right, sorted; functions by exact signature.
 
 do $$
 declare
@@ -82,8 +82,8 @@ grant usage on all sequences in schema agents, automation, lensers, lenses to lf
 grant execute on all routines in schema agents, automation, lensers, lenses to lf_sql_engine;
 
 -- service_role: executors, drivers and operators. It reads every table. It inserts and updates all
--- but the audit, so that policies and guards answer it; it deletes and truncates nothing. It calls
--- no function that tells a tick the time, and none that decides about an approval.
+-- but the audit, so that policies and guards answer it; it deletes and truncates nothing. It can
+-- call no function that sets a tick's time, and none that decides about an approval.
 
 grant usage on schema agents, automation, lensers, lenses, lf_sql to service_role;
 
@@ -224,7 +224,7 @@ grant execute on function
   public.fn_unfreeze_dispatch()
 to service_role;
 
--- authenticated: a tenant. Row security shows him his own rows; he changes them by RPCs alone.
+-- authenticated: a tenant. Row security shows a tenant its own rows; only the RPCs change them.
 
 grant usage on schema agents, lensers, lenses to authenticated;
 

@@ -24,13 +24,13 @@ begin
         execute pg_catalog.format('create role %I nologin noinherit', v_role);
         execute pg_catalog.format('comment on role %I is %L', v_role, 'made by lf-sql');
       exception when duplicate_object or unique_violation then
-        null;  -- an installer in another database was faster
+        null;  -- an installer in another database created it first
       end;
     end if;
     if v_role in ('anon', 'authenticated') and exists (
       select from pg_catalog.pg_roles as r where r.rolname = v_role and r.rolcanlogin
     ) then
-      raise warning 'lf-sql: role % may log in, and then claim to be anybody: alter role % nologin',
+      raise warning 'lf-sql: role % may log in, and then act as any tenant: alter role % nologin',
         v_role, v_role;
     end if;
     select pg_catalog.concat_ws(
@@ -54,7 +54,7 @@ begin
         raise exception using
           errcode = '42501',
           message = pg_catalog.format(
-            'role %s has more rights than lf-sql may use it with', v_role
+            'role %s has more rights than lf-sql allows', v_role
           ),
           hint = pg_catalog.format('As a superuser: alter role %I %s.', v_role, v_too_much);
       end;

@@ -61,7 +61,7 @@ def check_rights(facts: Mapping[str, Any]) -> None:
 
 
 def _check_primary(conn: Connection) -> None:
-    """Asked outside of a transaction: a standby takes none that may write."""
+    """Called outside of a transaction: a standby allows none that may write."""
     row = conn.execute("select pg_catalog.pg_is_in_recovery() as is_standby").fetchone()
     if row and row["is_standby"]:
         raise Refusal(
@@ -123,17 +123,17 @@ def install(
 
 
 class Waiting:
-    """The patience of one who tries again until his time is over, and says whom he waits for."""
+    """How long to try again, and what to print about the session that is in the way."""
 
     def __init__(self, conn: Connection, until: float, tell: Callable[[str], None]) -> None:
         self._conn = conn
         self._until = until
         self._tell = tell
-        self._from = time.monotonic() + locks.PAUSE  # what is over at once is not worth a line
+        self._from = time.monotonic() + locks.PAUSE  # a wait that ends at once is not reported
         self._told = ""
 
     def endure(self, error: Exception) -> None:
-        """Pause where trying again makes sense; raise where it does not, or not any more."""
+        """Pause where another try makes sense; otherwise, or after the last try, raise."""
         if not isinstance(error, locks.Busy):
             is_over = time.monotonic() > self._until
             if not isinstance(error, psycopg.Error) or not is_transient(error) or is_over:
@@ -161,7 +161,7 @@ def script(bundle: Bundle, plan: Plan, *, with_jobs: bool = True) -> Iterator[st
     yield preflight.script()
     for step in steps(bundle, plan):
         yield part(step.label, step.sql)
-    if with_jobs:  # in the same transaction: where it was refused there is nothing to call
+    if with_jobs:  # in the same transaction: if it was refused there is nothing to call
         yield part("jobs", cron_extension.script(bundle))
     yield "\ncommit;\n"
     if not with_jobs:
@@ -181,7 +181,7 @@ def is_transient(error: psycopg.Error) -> bool:
 
 
 def _prepare(conn: Connection, bundle: Bundle, to_write: bool = True) -> Outcome:
-    facts = db.facts(conn)  # first: what comes after the question is not read
+    facts = db.facts(conn)  # first: psql does not read what follows a refusal
     preflight.check(conn)
     if to_write:
         check_rights(facts)
@@ -226,7 +226,7 @@ def _prepare_opened(conn: Connection, bundle: Bundle) -> Outcome:
 
 
 def lock_tables(conn: Connection) -> None:
-    """The first step alone, for who takes everything away."""
+    """The first step alone, for an uninstall."""
     _run(conn, Step(LOCKS, filled("lock_tables")))
 
 

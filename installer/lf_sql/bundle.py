@@ -13,7 +13,7 @@ from pathlib import Path
 from lf_sql import __version__, manifest
 from lf_sql.errors import LfSqlError
 
-CHECKSUM_ALGORITHM = 1  # sha256 of the text with line ends as LF; the path never enters
+CHECKSUM_ALGORITHM = 1  # sha256 of the text with line ends as LF; the path is not part of it
 SCHEMAS = ("lf_sql", "lensers", "automation", "lenses", "agents", "public")  # the order of replay
 OWN_SCHEMAS = (
     "lf_sql",

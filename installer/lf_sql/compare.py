@@ -14,7 +14,7 @@ Catalogue = dict[Key, Facts]
 
 STATE_KINDS = {"table", "sequence", "index", "constraint", "type"}  # only migrations make these
 MENDABLE_FACTS = {"owner", "acl", "column acl", "row security", "forced"}
-FREE_TO_ADD = {"index"}  # an operator's own index is his business
+FREE_TO_ADD = {"index"}  # operators may add indexes of their own
 
 
 @dataclass(frozen=True, order=True)
@@ -58,7 +58,7 @@ def compare(expected: Catalogue, actual: Catalogue, *, same_server: bool = True)
 
 
 def damage(before: Catalogue, expected: Catalogue) -> tuple[Damage, ...]:
-    """What only migrations make and is not as it was left: no replay mends it."""
+    """Differences in objects that only migrations make: a replay does not repair them."""
     return tuple(
         Damage(*key, facts, _state_of(before.get(key)))
         for key, facts in expected.items()

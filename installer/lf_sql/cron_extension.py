@@ -16,13 +16,13 @@ LONGEST = 63  # a job's name, as a name of PostgreSQL
 
 
 def create(conn: Connection) -> None:
-    """Made by us where we may; the mark lets `uninstall` know."""
+    """Create the extension where this role may; a mark tells `uninstall` that we did."""
     try:
         with db.steady_transaction(conn):
             conn.execute("create extension pg_cron")
             conn.execute(f"comment on extension pg_cron is '{EXTENSION_MARK}'".encode())
     except psycopg.Error:
-        return  # another installer was faster, or we may not: inspect says what is missing
+        return  # another installer created it first, or we may not: inspect says what is missing
 
 
 def drop(conn: Connection) -> bool:

@@ -36,7 +36,7 @@ class Connection(psycopg.Connection[dict[str, Any]]):
     """
 
     is_pinned = True
-    is_installed = False  # when it was asked, before any other statement, whose what is there is
+    is_installed = False  # as found before any other statement, when the owners were checked
 
     def execute(self, query: Any, params: Any = None, **more: Any) -> psycopg.Cursor[Any]:
         if self.is_pinned or not self._is_idle() or _WHOLE.match(_text(query)):
@@ -53,7 +53,7 @@ class Connection(psycopg.Connection[dict[str, Any]]):
             yield transaction
 
     def begin(self) -> None:
-        """For one who ends his transactions himself."""
+        """For a caller that ends its transactions itself."""
         super().execute(f"begin; {PIN}".encode())
 
     def _is_idle(self) -> bool:
@@ -102,8 +102,8 @@ def connect(
 ) -> Connection:
     """An autocommit connection without prepared statements, so that poolers are no trouble.
 
-    A patient one sets no bound to a statement where the user asks for none himself, whatever the
-    role or the database says: for commands that must get through, however slow the server is.
+    A patient connection ignores the statement_timeout of the role and the database, but not one
+    that the user sets: for commands that must finish, however slow the server is.
     """
     dsn = resolve_dsn(dsn)
     try:
@@ -192,7 +192,7 @@ def _look_round(conn: Connection) -> None:
 
 
 def ask_again(conn: Connection) -> None:
-    """For who has held a session for long: is lf-sql here still, and is what is here its own?"""
+    """For a session held for long: is lf-sql still installed, and are the objects still ours?"""
     with conn.transaction():
         require_installed(conn)
         preflight.check(conn)
@@ -233,7 +233,7 @@ def check_server(conn: Connection) -> None:
 def require_installed(conn: Connection) -> None:
     """A clear line instead of `relation does not exist`.
 
-    What was not there when the session asked whose it is may be anybody's that came since.
+    An object that was missing when the session checked the owners may be a stranger's by now.
     """
     row = conn.execute(_IS_INSTALLED.encode()).fetchone()
     if not conn.is_installed or not row or not row["is_installed"]:

@@ -48,7 +48,7 @@ def given(dsn: str | None) -> dict[str, object]:
 def for_command(dsn: str | None, environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment without the connection's secrets, by whatever name they stand there.
 
-    It is no wall: a command of the same system user may read what he may.
+    This is no security boundary: a command of the same system user can read the same files.
     """
     environ = os.environ if environ is None else environ
     password = str(given(dsn).get("password") or environ.get("PGPASSWORD") or "")

@@ -25,4 +25,4 @@ class CannotConnect(LfSqlError):
 
 
 class Stopped(LfSqlError):
-    """Whoever waited for the server has been told to stop."""
+    """Stopped while waiting for the server."""

@@ -47,7 +47,7 @@ def supabase(bundle: Bundle, folder: Path) -> Path:
 
 
 def supabase_script(bundle: Bundle) -> Iterator[str]:
-    """One transaction: where it is refused nothing of it is run, whoever ignores errors."""
+    """One transaction: if it is refused nothing of it runs, even where errors are ignored."""
     yield banner(bundle, "lf-sql export --supabase DIR")
     yield "-- Safe to run again: what the ledger knows is passed over, all else is replayed.\n\n"
     yield "begin;\n"

@@ -21,12 +21,12 @@ from lf_sql.wake import Wake
 
 T = TypeVar("T")
 
-# What was ours is not there: a new session asks whose it is before it calls what may come next.
+# Our objects are missing: a new session checks the owners before it calls anything.
 GONE = {"3F000", "42P01", "42883"}
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0  # seconds
 START = "start"
 
-# A peer that has gone without a word is noticed within a quarter of a minute.
+# A peer that is gone without closing the connection is noticed within 15 seconds.
 KEEPALIVE = {
     "keepalives": 1,
     "keepalives_idle": 5,
@@ -78,7 +78,7 @@ def words(error: Exception) -> str:
 
 
 class Outage:
-    """Says once that the server is lost, and once that it is back, whoever notices.
+    """Reports once that the server is lost, and once that it is back, whichever thread notices.
 
     And once where one is there, but takes no writes: a standby, or a switch that is under way.
     """
@@ -143,7 +143,7 @@ class Link:
         self._name = name
         self._make = make
         self._outage = outage
-        self._gone = gone  # set: nobody waits for the server any more
+        self._gone = gone  # set: no thread waits for the server any more
         self._lock = threading.Lock()
         self._conn: Connection | None = None
 

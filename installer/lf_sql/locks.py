@@ -14,14 +14,15 @@ import psycopg
 from lf_sql import bundle as bundles
 from lf_sql.db import Connection
 
-# The first half is 'lfsq' as an int4. The first is the installers'; who finds it taken begins no
-# work that writes (lenses.fn_admit_work), and what such work holds of the second is waited for.
+# The first half is 'lfsq' as an int4. The first is the installers'; while it is taken no work that
+# writes begins (lenses.fn_admit_work). Work under way holds the second in share mode, and the
+# installer waits for it.
 LOCK_KEY = (1818653553, 1)
 WORK_KEY = (1818653553, 2)
 POLL = 0.1
 WORK_WAIT = 10.0  # seconds in which nothing new begins; then all go on, and we try again
 PAUSE = 1.0  # between two tries to lock the tables, so that those who queued behind us get through
-STATEMENT_LOCK_TIMEOUT = "1s"  # what is not a table of ours: nobody stands longer behind us
+STATEMENT_LOCK_TIMEOUT = "1s"  # of other locks: no session waits longer behind us
 
 What = Literal["installer", "work", "tables"]
 
@@ -37,7 +38,7 @@ class Busy(Exception):
 
 @dataclass(frozen=True)
 class Holder:
-    """Who is in the way, as far as the connected role may see it."""
+    """The session in the way, as far as the connected role may see it."""
 
     pid: int | None
     words: str
@@ -74,7 +75,7 @@ def is_in_the_way(error: psycopg.Error) -> bool:
 
 
 def holder(conn: Connection, what: What) -> Holder | None:
-    """Who was in the way a moment ago; None where he is gone."""
+    """The session that was in the way a moment ago; None if it has ended."""
     key = WORK_KEY if what == "work" else LOCK_KEY
     row = conn.execute(
         bundles.query("lock_holder").encode(),
@@ -97,7 +98,7 @@ def _words(row: dict[str, Any]) -> str:
 
 
 def refusal(what: What, found: Holder | None) -> tuple[str, str]:
-    """The message and the hint for one who waited in vain."""
+    """The message and the hint after the last try."""
     who = found.words if found else "another process"
     pid = found.pid if found and found.pid else "PID"
     message = {

@@ -74,7 +74,7 @@ def cut(client: socket) -> None:
 
 
 class Server(HTTPServer):
-    """A few threads take what has been accepted; who waits beyond WAITING is sent away."""
+    """A few threads serve accepted connections; beyond WAITING a connection is closed."""
 
     request_queue_size = WAITING
 
@@ -93,7 +93,7 @@ class Server(HTTPServer):
             self.shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hung up, or was too slow, is no news."""
+        """A client that hung up, or was too slow, is not logged."""
 
     def server_close(self) -> None:
         super().server_close()
@@ -111,7 +111,7 @@ class Server(HTTPServer):
     def _serve(self) -> None:
         while accepted := self._accepted.get():
             request, address = accepted
-            # A time-out of each read would let a byte now and then hold the thread for ever.
+            # A timeout for each read would let a slow client hold the thread forever.
             end = threading.Timer(PATIENCE, cut, [request])
             end.daemon = True
             end.start()
@@ -157,7 +157,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Scrapes are no news."""
+        """Scrapes are not logged."""
 
     def version_string(self) -> str:
         """What the Server header says: no versions of anything."""

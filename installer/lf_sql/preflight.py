@@ -85,11 +85,11 @@ def findings(conn: psycopg.Connection[dict[str, Any]]) -> list[Finding]:
 
 
 def owners_members(conn: psycopg.Connection[dict[str, Any]]) -> list[str]:
-    """For a superuser: who else writes the code that runs as him, a line each."""
+    """For a superuser: which other roles write code that runs as the superuser, a line each."""
     rows = conn.execute(MEMBERS.encode()).fetchall()
     return [
         f"role {row['name']} may act as {row['owners']} and is no superuser: what it makes of "
-        "lf-sql's functions and triggers runs as whoever uses them, superusers included"
+        "lf-sql's functions and triggers runs as the role that uses them, superusers included"
         for row in rows
     ]
 

@@ -57,7 +57,7 @@ def connection_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> Cannot
 
 
 def session_trouble(error: psycopg.Error, given: Mapping[str, Any]) -> CannotConnect:
-    """Of the first words with a server: somebody is there, whatever became of the session."""
+    """An error before the session began: a server answers, but gave no session."""
     trouble = connection_trouble(error, given)
     if trouble.kind == "nobody":
         hint = "the server was there a moment ago: try again"

@@ -21,7 +21,7 @@ QUOTA = "53400"  # what a tenant's quotas are refused with
 READ_ONLY = "25006"
 NOTIFY_AT_COMMIT = "PreCommit_Notify"  # the server's function that finds the queue full
 
-# What servers and poolers say while they take nobody in, whatever is wrong with other hosts.
+# What servers and poolers say while they accept no connection, whatever is wrong with other hosts.
 MOMENTS = re.compile(
     r"too many (clients|connections)|remaining connection slots|max(imum)? client"
     r"|no more connections|starting up|not yet accepting|not (currently )?accepting connections"
@@ -79,7 +79,7 @@ def kind_of_refusal(text: str) -> str:
 
 
 def is_read_only(error: Exception) -> bool:
-    """Whether a server is there that takes no writes."""
+    """Whether a server answers but allows no writes."""
     if isinstance(error, psycopg.Error):
         return error.sqlstate == READ_ONLY
     return isinstance(error, CannotConnect) and bool(STANDBY.search(error.message))

@@ -143,7 +143,7 @@ def _drop(conn: Connection) -> int:
     ).fetchall()
     for row in rows:
         conn.execute(f"drop routine {row['signature']}".encode())
-    # cascade within our own schemas: that nothing else depends on them was asked before
+    # cascade within our own schemas: it was checked that nothing else depends on them
     names = sql.SQL(", ").join(map(sql.Identifier, SCHEMAS))
     conn.execute(sql.SQL("drop schema if exists {} cascade").format(names))
     return len(rows)

@@ -18,7 +18,7 @@ from lf_sql.plan import Plan
 
 @dataclass
 class Report:
-    """`findings` is bad news; the rest was reported at the install, and is still true."""
+    """`findings` are problems; the rest was reported at the install, and is still true."""
 
     plan: Plan
     driver: Driver

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 
 class Wake:
-    """As threading.Event, for one who waits for a socket as well."""
+    """As threading.Event, for a thread that also waits for a socket."""
 
     def __init__(self) -> None:
         self._read, self._write = socket.socketpair()
@@ -16,7 +16,7 @@ class Wake:
         self._write.setblocking(False)
 
     def set(self) -> None:
-        """Wake the one who waits, or who will next."""
+        """Wake the thread that waits, or that waits next."""
         with suppress(BlockingIOError, OSError):
             self._write.send(b"w")
 

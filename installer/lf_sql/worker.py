@@ -120,7 +120,7 @@ class Worker:
         self._stop.wait(next(self._pauses))
 
     def _served(self) -> None:
-        """The server does what it is asked."""
+        """The server works."""
         self._outage.back("worker")
         self._pauses = pauses()
         self._failures = 0
@@ -135,7 +135,7 @@ class Worker:
                     wake = self._act(conn, pid)
                 except psycopg.Error as error:
                     if conn.closed or conn.broken or ends_session(error):
-                        raise  # the session is of no use; the lock goes with it
+                        raise  # the session is unusable; the lock goes with it
                     self._endure(error)
                     self._schema = None
                 else:
@@ -189,7 +189,7 @@ class Worker:
         if row["is_silent"]:
             self._end_session(conn, row["pid"])
         self._leaderless = 0 if row["has_leader"] else self._leaderless + 1
-        if self._leaderless < 2:  # one who has just taken it may not have beaten yet
+        if self._leaderless < 2:  # a worker that has just taken it may have no heartbeat yet
             return False
         if not self._is_leader or self._squatter != row["role_name"]:
             self._squatter = row["role_name"]
@@ -200,7 +200,7 @@ class Worker:
         return True
 
     def _end_session(self, conn: Connection, pid: int) -> None:
-        """Of a leader that neither speaks nor goes away (a stopped process)."""
+        """About a leader that is silent and does not end (a stopped process)."""
         self._say(f"the leader (server process {pid}) is silent; ending its session")
         try:
             conn.execute("select pg_catalog.pg_terminate_backend(%s)", [pid])

@@ -63,7 +63,7 @@ where pg_catalog.cardinality(r.attributes) > 0
 
 union all
 
--- Who is a member of an owner role: whoever is owns the tables, or sees every tenant.
+-- Members of an owner role: each of them owns the tables or sees every tenant.
 select
   'membership',
   pg_catalog.format('%s in %s', m.name, g.name),
@@ -78,7 +78,7 @@ where not m.is_trusted and m.name not in ('anon', 'authenticated', 'service_role
 
 union all
 
--- What a request role or an owner role is a member of, at first hand or through others.
+-- What a request role or an owner role is a member of, directly or through other roles.
 select
   'membership',
   pg_catalog.format('%s in %s', m.name, g.name),
@@ -166,12 +166,12 @@ where
   pg_catalog.lower(s.name) = 'search_path' and s.value ~ '[^", ]+.*,[ "]*pg_catalog'
   or pg_catalog.lower(s.name) = 'session_replication_role' and s.value <> 'origin'
   or pg_catalog.lower(s.name) = 'row_security' and s.role_name in ('lf_sql_owner', 'lf_sql_engine')
-  -- Of everybody: queries that row security applies to are then errors, each tick of pg_cron's
-  -- among them.
+  -- For all roles: queries that row security applies to then fail, and with them each tick by
+  -- pg_cron.
   or pg_catalog.lower(s.name) = 'row_security' and s.role_name = ''
   and pg_catalog.lower(s.value) not in ('on', 'true', 'yes', '1')
-  -- Whoever is not the role that he logged in as acts for somebody else, and code of that role may
-  -- be him again.
+  -- A session then runs as another role than it logged in as, and code of that role can become the
+  -- login role again.
   or pg_catalog.lower(s.name) = 'role' and s.role_name = ''
   or s.name ~* '^request[.]jwt'
 

@@ -1,5 +1,5 @@
 -- Tables without rows that must have some: row security emptied the dump that they came from. Some
--- rows exist in every lf-sql. Tenants must exist where something was logged about them; the
+-- rows exist in every install. Tenants must exist where something was logged about them; the
 -- sequences of the logs tell that, since no policy hides a sequence.
 select w.name
 from (

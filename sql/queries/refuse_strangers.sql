@@ -6,8 +6,8 @@ do $strangers$
 declare
   v_found record;
 begin
-  -- A name that was made and dropped cannot be made by others until this transaction ends: what is
-  -- not there now does not come between this question and the use of its answer.
+  -- Nobody else can create a name that was created and dropped here until this transaction ends, so
+  -- an object that is missing now stays missing while the answer is used.
   for v_found in
     select w.name
     from unnest(array['lf_sql', 'lensers', 'lenses', 'agents', 'automation']) as w (name)

@@ -1,6 +1,6 @@
--- Damage from before an upgrade is still damage where the upgrade did not touch it: what migrations
--- make is expected as it was made, not as it was found. `found` is what it was then, NULL where it
--- was gone. The installer fills in @…@.
+-- Damage from before an upgrade is still damage where the upgrade did not repair it: objects of
+-- migrations are expected as the migrations made them, not as the upgrade found them. `found` is
+-- the object before the upgrade, NULL where it was missing. The installer fills in @…@.
 insert into lf_sql.expected_objects as e (kind, identity, facts)
 select d.kind, d.identity, d.expected
 from pg_catalog.jsonb_to_recordset(@rows@) as d (

@@ -208,8 +208,8 @@ from (
 
   union all
 
-  -- What it does on delete or update is done as whoever deletes, triggers of the stranger's table
-  -- included.
+  -- Its action on delete or update runs as the role that deletes or updates, and so do the triggers
+  -- of the stranger's table.
   select
     8,
     pg_catalog.format('foreign key %s on %s', f.conname, f.conrelid::pg_catalog.regclass),

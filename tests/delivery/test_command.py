@@ -76,7 +76,7 @@ def test_from_the_first_to_the_last(
 def test_wrong_use(lf: Command, net: Sender, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LF_SQL_WEBHOOK_SECRET", raising=False)
     for words, said in (
-        (("set", "d", "--url", "ftp://x"), "no address of http or https"),
+        (("set", "d", "--url", "ftp://x"), "not an http or https address"),
         (("set", "d", "--url", URL, "--store-secret"), "LF_SQL_WEBHOOK_SECRET"),
         (("set", "d", "--url", URL, "--header", "hush"), "NAME: VALUE is wanted"),
         (("set", "d", "--url", URL, "--max-in-flight", "0"), "max_in_flight"),

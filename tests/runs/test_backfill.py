@@ -138,7 +138,7 @@ def test_limits(scenario: RunScenario) -> None:
     for since, until, text in (
         (now - timedelta(days=31), None, "further back than 30 days"),
         (now - timedelta(days=8), None, "more than 10000 slots"),
-        (now, now + HOUR, "is to come"),
+        (now, now + HOUR, "is in the future"),
         (now, now - HOUR, "is after"),
         (None, None, "p_since"),
         ("-infinity", None, "further back"),

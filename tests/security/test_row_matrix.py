@@ -16,7 +16,7 @@ NOBODY = {
     "no claims": "",
     "empty claims": "{}",
     "no JSON": "{oops",
-    "subject is no uuid": json.dumps({"sub": "x' or 1=1 --"}),
+    "subject is not a uuid": json.dumps({"sub": "x' or 1=1 --"}),
     "subject is a number": json.dumps({"sub": 7}),
     "subject is an object": json.dumps({"sub": {"id": ALICE.user}}),
     "claims are a list": json.dumps([{"sub": ALICE.user}]),

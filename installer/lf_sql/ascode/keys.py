@@ -140,7 +140,7 @@ READ: Mapping[str, Callable[[Value], Any]] = {
 
 
 def as_id(name: str) -> UUID | None:
-    """The id that a key is, where it is none but an id."""
+    """The id, where the key is an id."""
     return UUID(name) if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", name) else None
 
 

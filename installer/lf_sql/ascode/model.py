@@ -43,7 +43,7 @@ class Wanted:
 
 
 def merge(files: list[Value]) -> Wanted:
-    """One wish of all files; what two of them say differently, or twice, is refused."""
+    """All files in one; refuses what two of them define differently, or twice."""
     wanted = Wanted()
     named: dict[str, Value] = {}
     for top in files:

@@ -70,7 +70,7 @@ PLACES = {
 
 
 def lock(conn: Connection, user_id: UUID) -> None:
-    """Of two at once for a tenant one waits here, and then sees what the other has done."""
+    """Of two concurrent applies for a tenant, one waits here and then sees the other's changes."""
     conn.execute(
         "select pg_catalog.pg_advisory_xact_lock("
         "pg_catalog.hashtextextended('lf-sql apply ' || %s, 0))",
@@ -79,7 +79,7 @@ def lock(conn: Connection, user_id: UUID) -> None:
 
 
 def perform(conn: Connection, plan: Plan, project: str | None) -> None:
-    """Deletions first, then what is pointed at before what points; errors with their position."""
+    """Deletions first, then everything after what it refers to; errors have their position."""
     ids = dict(plan.ids)
     for change in plan.of("schedule", "remove"):
         row = change.row or {}
@@ -144,7 +144,7 @@ def _send(
     values: Sequence[dict[str, Any]],
     ids: dict[tuple[str, str], UUID],
 ) -> None:
-    """Many calls without waiting for each; a refusal is told at the entry that it is about."""
+    """Many calls in a pipeline; an error is reported at the entry that caused it."""
     for start in range(0, len(changes), BATCH):
         part = changes[start : start + BATCH]
         cursors: list[psycopg.Cursor[Any]] = []
@@ -224,7 +224,7 @@ def _schedule(change: Change, ids: dict[tuple[str, str], UUID]) -> dict[str, Any
 
 
 def _spelled_out(change: Change) -> dict[str, Any]:
-    """Policies that the file says as their default is: the upsert takes them for left out."""
+    """Policies that the file gives as their default: the upsert would treat them as left out."""
     return {
         name: default
         for name, default in DEFAULTS.items()
@@ -233,7 +233,7 @@ def _spelled_out(change: Change) -> dict[str, Any]:
 
 
 def _known(value: Any, ids: dict[tuple[str, str], UUID]) -> Any:
-    """With ids in place of what has been made meanwhile."""
+    """With ids in place of rows that have just been created."""
     match value:
         case New():
             return ids[(value.kind, value.name)]

@@ -64,14 +64,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class New:
-    """Stands for the id of what is not there yet."""
+    """Stands for the id of a row that does not exist yet."""
 
     kind: str
     name: str
 
 
 def make(wanted: Wanted, present: Present, prune: bool) -> Plan:
-    """Raises LfSqlError where a name fits nothing or several."""
+    """Raises LfSqlError where a name matches no row, or several."""
     plan = Plan()
     own = [row for row in present.calendars if not row["is_seed"]]
     calendars = _match(wanted.calendars, own, "name")
@@ -225,7 +225,7 @@ def _columns(
         if row["paused_at"] is not None:  # made by hand, and stays
             columns["is_active"] = row["is_active"]
         if columns["assignee_id"] is None and row["assignee_id"] is None:
-            columns["assignee_type"] = row["assignee_type"]  # of nobody
+            columns["assignee_type"] = row["assignee_type"]  # without an assignee
     return columns
 
 

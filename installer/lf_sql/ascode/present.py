@@ -94,7 +94,7 @@ def user_of(conn: Connection, tenant: Value | None, asked: str | None) -> UUID:
     if len(rows) != 1:
         many = f"{len(rows)} tenants" if rows else "no tenant"
         message = f'there is {many} called "{word}"'
-        hint = "write the user id, the sub of his JWT"
+        hint = "write the user id, the sub of its JWT"
         raise tenant.wrong(message, hint) if tenant is not None else LfSqlError(message, hint)
     if tenant is not None and asked is not None and str(rows[0]["user_id"]) != asked.lower():
         raise tenant.wrong(f"the file is {word}'s, and --as says {asked}", "leave --as away")
@@ -102,7 +102,7 @@ def user_of(conn: Connection, tenant: Value | None, asked: str | None) -> UUID:
 
 
 def read(conn: Connection, wanted: Wanted) -> Present:
-    """As the tenant, by his own row security."""
+    """As the tenant, under row security."""
     names, ids = _called([*wanted.schedules.values()])
     titles, workflow_ids = _called([*wanted.workflows.values()])
     people = [entry.assignee[1] for entry in wanted.schedules.values() if entry.assignee]
@@ -133,7 +133,7 @@ def read(conn: Connection, wanted: Wanted) -> Present:
 
 
 def read_all(conn: Connection) -> Present:
-    """Everything of the tenant's, for a file that says it all."""
+    """Everything that the tenant has, for a complete file."""
     return Present(
         conn.execute(CALENDARS.encode()).fetchall(),
         conn.execute(WORKFLOWS.encode(), {"all": True, "titles": [], "ids": []}).fetchall(),

@@ -1,6 +1,6 @@
 """YAML with positions: each value knows its file, its line and its path.
 
-Stricter than YAML 1.1: only true and false are booleans, dates stay text, no key stands twice.
+Stricter than YAML 1.1: only true and false are booleans, dates stay text, no key is used twice.
 Anchors, aliases and `<<` are taken; what they unfold to is bounded.
 """
 
@@ -158,7 +158,7 @@ class _Reader:
             path = f"{here.path}.{key}" if here.path else key
             if key in lines:
                 raise Value(None, self.file, line, path).wrong(
-                    f"this key stands twice, first in line {lines[key]}", "remove one of the two"
+                    f"this key is used twice, first in line {lines[key]}", "remove one of the two"
                 )
             lines[key] = line
             value = self.value(item, path, depth + 1)

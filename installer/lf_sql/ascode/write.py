@@ -45,7 +45,7 @@ Dumper.add_representer(str, _text)
 
 
 def dump(value: Any) -> str:
-    """YAML of plain values; what a terminal must not get stands there as its escape."""
+    """YAML of plain values; characters that are unsafe on a terminal are escaped."""
     text = yaml.dump(
         value,
         Dumper=Dumper,

@@ -81,7 +81,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         _complain(*db.describe(error))
         if (error.sqlstate or "").startswith(WRONG_USE):
             return 2
-    except Exception as error:  # the last net: a traceback is for developers
+    except Exception as error:  # the last resort: a traceback is for developers
         if os.environ.get("LF_SQL_DEBUG"):
             raise
         _complain(
@@ -92,7 +92,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _help_of(error: click.UsageError) -> str | None:
-    """Where the right use stands."""
+    """The hint that leads to the help."""
     return f"{error.ctx.command_path} --help" if error.ctx else "lf-sql --help"
 
 

@@ -1,4 +1,4 @@
-"""What a shell offers where the name of a row is to be written."""
+"""Shell completion of the names of rows."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def complete(word: str, *statuses: str) -> Any:
     def candidates(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        os.environ.setdefault("PGCONNECT_TIMEOUT", "2")  # a key was pressed, somebody waits
+        os.environ.setdefault("PGCONNECT_TIMEOUT", "2")  # a user waits for the completion
         asked = ctx.ensure_object(Options)
         try:
             with db.connect(asked.dsn, application_name="lf-sql") as conn:
                 rows = lookup.candidates(conn, word, incomplete, asked.as_user, statuses)
-        except Exception:  # a shell that is asked for a word has no use for an error
+        except Exception:  # a shell that completes a word cannot show an error
             return []
         return [CompletionItem(row[0], help=row[1]) for row in rows]
 

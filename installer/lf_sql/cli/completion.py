@@ -1,4 +1,4 @@
-"""lf-sql completion: what a shell wants to complete commands, options, ids and names."""
+"""lf-sql completion: scripts that complete commands, options, ids and names in a shell."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
     """
     given = options().as_user
     if given is None:
-        raise click.UsageError("the console acts as one tenant: name him with --as USER_UUID")
+        raise click.UsageError("the console acts as one tenant: name it with --as USER_UUID")
     try:
         user_id = UUID(given)
     except ValueError:

@@ -45,7 +45,7 @@ Row = Mapping[str, Any]
 
 @dataclass
 class Options:
-    """The shared options, wherever on the line they stood."""
+    """The shared options, wherever on the line they were given."""
 
     dsn: str | None = None
     as_user: str | None = None
@@ -91,7 +91,7 @@ def _shared() -> list[click.Option]:
             metavar="USER_UUID",
             expose_value=False,
             callback=remember,
-            help="Act as this tenant (the sub of his JWT).",
+            help="Act as this tenant (the sub of its JWT).",
         ),
         click.Option(
             ["--json", "as_json"],
@@ -167,7 +167,7 @@ def acting(conn: Connection, user_id: UUID | str | None = None) -> Iterator[Conn
 
 
 def _require_tenant(conn: Connection, user: UUID | str) -> None:
-    """Whom --as names has an account; to one who has none, every list would be empty."""
+    """Requires that the tenant of --as exists: for any other, every list would be empty."""
     row = conn.execute("select lensers.get_auth_lenser_id() as id").fetchone()
     if row and row["id"] is None:
         raise LfSqlError(f"there is no tenant with the user id {user}", "lf-sql tenant list")
@@ -192,7 +192,7 @@ def emit(
     elif not sys.stdout.isatty():
         if columns:
             click.echo("\t".join(columns))
-        for row in rows:  # nothing is quoted, so that `cut` and `read` get what is there
+        for row in rows:  # nothing is quoted, so that `cut` and `read` get the values
             click.echo("\t".join(_cell(row.get(name)) for name in columns))
     elif not rows:
         click.echo(empty)

@@ -38,7 +38,7 @@ def command(listen: str | None) -> None:
     with installed():
         metrics.client()
     dsn = options().dsn
-    # An event, not an exception: one that is raised while something is let go of is lost.
+    # An event, not an exception: an exception raised in a finalizer is lost.
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     with contextlib.suppress(KeyboardInterrupt):

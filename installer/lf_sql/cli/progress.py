@@ -14,7 +14,7 @@ import click
 
 from lf_sql.plain import plain
 
-AFTER = 1.0  # seconds: what is quick shows nothing
+AFTER = 1.0  # seconds: quick work shows nothing
 EVERY = 0.2
 BAR = 36  # characters, at most
 AROUND = 28  # characters between label, bar and item, where the length is known
@@ -26,7 +26,7 @@ def cut(text: str, most: int) -> str:
 
 
 class Progress:
-    """What the work says of itself; a thread draws it, since the work may sit in one statement."""
+    """The progress of the work; a thread draws it, since a single statement may take long."""
 
     def __init__(self, label: str, length: int | None) -> None:
         self.label = label
@@ -76,7 +76,7 @@ class Progress:
 
 @contextmanager
 def progress(label: str, length: int | None = None) -> Iterator[Progress]:
-    """A bar that fills up to `length` steps, or one that moves while it takes what it takes.
+    """A bar that fills up to `length` steps, or one that only moves where the length is unknown.
 
     Nothing else is printed inside.
     """

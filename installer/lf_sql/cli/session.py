@@ -39,7 +39,7 @@ def as_tenant() -> Iterator[Connection]:
             if not rows:
                 raise LfSqlError(
                     "there is no tenant yet",
-                    "lf-sql tenant create HANDLE --user-id UUID, the sub of his JWT",
+                    "lf-sql tenant create HANDLE --user-id UUID, the sub of its JWT",
                 )
             user = rows[0]["user_id"]
         with acting(conn, user):
@@ -72,7 +72,7 @@ def as_asked() -> Iterator[Connection]:
 def installed() -> Iterator[Connection]:
     """The connection to a database in which lf-sql is installed; print only after it.
 
-    Whatever takes long in it shows its progress.
+    Long work within it shows its progress.
     """
     with connect() as conn, progress(command_name()):
         require_installed(conn)
@@ -85,7 +85,7 @@ def installed() -> Iterator[Connection]:
 
 @contextmanager
 def of_its_state() -> Iterator[None]:
-    """What the server refuses within it refuses for a row's state: bad news, not wrong usage."""
+    """An error of the server within it is about a row's state: bad news, not wrong usage."""
     try:
         yield
     except psycopg.errors.InvalidParameterValue as error:

@@ -47,10 +47,10 @@ def list_() -> None:
     "  lf-sql tenant create acme --user-id 3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11"
 )
 @click.argument("handle")
-@click.option("--user-id", type=click.UUID, help="The sub of his JWT (a new one).")
+@click.option("--user-id", type=click.UUID, help="The sub of its JWT (a new one).")
 @click.option("--display-name", help="As people read it.")
 def create(handle: str, user_id: UUID | None, display_name: str | None) -> None:
-    """Create a tenant, and print the user id that acts as him."""
+    """Create a tenant, and print the user id that acts as it."""
     with installed() as conn:
         there = conn.execute(
             "select p.handle from lensers.profiles as p where p.user_id = %s", [user_id]

@@ -160,7 +160,7 @@ def _json(value: Any) -> str:
 
 
 def number(value: str | None) -> int | str | None:
-    """A number where it is one; what it is else is the database's to refuse."""
+    """A number where it is one; any other text is left for the database to refuse."""
     text = (value or "")[:12]
     return int(text) if text.lstrip("-").isdigit() and text.isascii() else (text or None)
 
@@ -215,7 +215,7 @@ def _policy(form: Form, policy: str, before: Mapping[str, Any]) -> dict[str, Any
 
 
 def settings(form: Form, zone: str, before: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns that the form speaks of, but for when it fires; `zone` is the viewer's."""
+    """The columns of the form, without those of its times; `zone` is the viewer's."""
     kind, _, assignee = form.get("assignee", "").partition(":")
     found: dict[str, Any] = {
         "name": form.text("name"),

@@ -105,7 +105,7 @@ def year(number: int, listed: Iterable[date], due: Iterable[date], today: date) 
 
 
 def years_of(dates: Iterable[date], today: date) -> list[int]:
-    """The years that a calendar speaks of, this one first where it is among them."""
+    """The years of a calendar, the current one first where it is among them."""
     found = sorted({day.year for day in dates})
     return sorted(found, key=lambda number: (number < today.year, number)) or [today.year]
 
@@ -157,7 +157,7 @@ SAID = {
 
 @dataclass(frozen=True)
 class Cell:
-    """Slots that stand close together on a line: where, how many, what became of most of them."""
+    """Slots that are close together on a line: where, how many, and the most common outcome."""
 
     place: int
     width: int

@@ -91,7 +91,8 @@ class Database:
                 if conn is None or fresh:
                     conn = db.connect(self._dsn, application_name="lf-sql console")
                 conn.begin()
-                preflight.check(conn)  # the session is kept: what is there may be another's by now
+                # The session is kept, and our objects may have been replaced since.
+                preflight.check(conn)
                 conn.execute(BECOME, [self._claims, "off" if writes else "on"])
                 return conn
             except LfSqlError as error:

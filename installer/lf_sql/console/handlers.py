@@ -21,7 +21,7 @@ from lf_sql.db import Connection
 MAX_FIELDS = 100
 log = logging.getLogger("lf_sql.console")
 
-# What the database says to the user about his input; anything else is trouble of the server's own.
+# Errors about the user's input; any other error is the server's own trouble.
 ANSWERS = ("22", "23", "40001", "42501")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -59,7 +59,7 @@ def _posted(handler: Callable[[Request, Connection, Form], Response], *, writing
     async def endpoint(request: Request) -> Response:
         try:
             body = (await request.body()).decode("utf-8", "replace")
-        except ClientDisconnect:  # or more of it than is read
+        except ClientDisconnect:  # or the body is larger than what is read
             return PlainTextResponse("The form is too large.", 413)
         try:
             pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FIELDS)

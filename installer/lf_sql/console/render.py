@@ -74,7 +74,7 @@ def words(value: str | None) -> str:
 
 
 def keys(value: Any) -> str:
-    """What a JSON object speaks of, to fold the rest away."""
+    """A short summary of a JSON object, to fold the rest away."""
     return ", ".join(map(str, value)) if isinstance(value, dict) else "payload"
 
 

@@ -68,7 +68,7 @@ def day_before(now: datetime) -> datetime:
 
 
 def ticks(start: datetime, until: datetime) -> list[datetime]:
-    """When somebody ticks: every ten minutes, but for the outage of the first day."""
+    """The ticks: every ten minutes, except during the outage of the first day."""
     begin, end = (datetime.combine(start.date(), at, UTC) for at in OUTAGE)
     count = (until - start) // STEP + 1
     return [at for n in range(count) if not begin <= (at := start + n * STEP) < end]

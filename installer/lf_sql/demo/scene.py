@@ -78,7 +78,7 @@ def settings(build: Build) -> dict[str, str]:
 
 
 class Scene:
-    """One tenant, his schedules, and yesterday."""
+    """One tenant, its schedules, and yesterday."""
 
     def __init__(self, conn: Connection) -> None:
         self.conn = conn
@@ -136,7 +136,7 @@ class Scene:
         return self.conn.execute(SLOTS.encode(), [self.day, self.midnight]).fetchall()
 
     def late(self, begin: datetime, end: datetime) -> list[Row]:
-        """What became of the slots that nobody was there for."""
+        """What became of the slots during the outage."""
         return self.conn.execute(LATE.encode(), [begin, end]).fetchall()
 
     def attempts(self) -> list[Row]:

@@ -17,7 +17,7 @@ from lf_sql.executor.workflows import Workflows
 from lf_sql.link import Link, pauses, words
 from lf_sql.trouble import ends_session, kind_of
 
-TRIES = 5  # of a claim that fails by no fault of the server's, before the process gives up
+TRIES = 5  # of a claim that fails though the server works, before the process gives up
 AT_ONCE = 200  # runs that one claim takes
 
 log = logging.getLogger("lf_sql.executor")
@@ -44,7 +44,8 @@ left join lenses.workflows as w on w.id = r.workflow_id
 where r.status = 'running' and r.worker_id = any (%s)
   and r.lease_expires_at > pg_catalog.clock_timestamp()
 """  # noqa: S608
-# As service_role may, and the table's guards see. The attempt does not count: nobody began with it.
+# As service_role may, and the table's guards allow. The attempt does not count, because no worker
+# began it.
 GIVE_BACK = """
 update lenses.workflow_runs as r
 set status = 'pending', attempt = r.attempt - 1, worker_id = null, lease_expires_at = null,
@@ -98,9 +99,9 @@ class Claims:
         return [], sent_at
 
     def give_back(self, attempts: Sequence[Attempt], seconds: float) -> set[str]:
-        """Runs that nobody has begun with, for anybody to claim after so many seconds.
+        """Give back runs that no worker has begun; any executor may claim them after `seconds`.
 
-        The ids that were given back; of the others the lease decides.
+        Returns the ids that were given back; the others return when their lease ends.
         """
         columns = [
             [a.id for a in attempts],

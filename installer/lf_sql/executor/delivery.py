@@ -1,7 +1,7 @@
 """What became of attempts, told to the database until it has answered; many at once.
 
 A thread with a link of its own. What the server cannot take now is tried again after a pause, by
-itself, so that a row that somebody holds is in no other's way.
+itself, so that a locked row delays no other.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Item:
     done: Callable[[Verdict | None, Exception | None], None] = lambda *_: None
     verdict: Verdict | None = None  # its end, or
     event: tuple[str, str] | None = None  # an event, its payload as JSON, or
-    booked: Verdict | None = None  # what it had spent when it was lost
+    booked: Verdict | None = None  # its credits when it was lost
     doubt: bool = False  # the server may have done it though no answer came
     refusals: int = 0
     not_before: float = 0.0

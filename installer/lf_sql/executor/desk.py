@@ -137,7 +137,7 @@ class Desk:
                 self._threads.begin(partial(self._work, job))
 
     def unbegun(self) -> list[Attempt]:
-        """What nobody has begun with; it is out of the line now."""
+        """Remove and return the jobs that no worker has begun."""
         with self._lock:
             found = [job.attempt for h in self._handlers.all() for job in h.waiting]
             for handler in self._handlers.all():
@@ -184,7 +184,7 @@ class Desk:
         self._delivery.put(Item(attempt, done, event=(event_type, payload)))
 
     def _over(self, job: Job) -> None:
-        """Nobody works on it any more."""
+        """No worker has it any more."""
         job.attempt.over.set()
         with self._lock:
             self._running -= 1
@@ -195,7 +195,7 @@ class Desk:
         self._wake()
 
     def _settle(self, job: Job, verdict: Verdict) -> None:
-        """How its attempt ended; the first word counts."""
+        """How its attempt ended; the first report counts."""
         attempt = job.attempt
         with self._lock:
             if job.is_settled:
@@ -236,7 +236,7 @@ class Desk:
         self._end(job, "lost", verdict, said)
 
     def _book(self, job: Job, verdict: Verdict) -> None:
-        """What was spent counts, whoever has the run now."""
+        """Credits are booked, even if another executor has the run now."""
         if verdict.spent <= 0:
             return
         with self._lock:

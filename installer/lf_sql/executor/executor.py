@@ -209,7 +209,7 @@ def _close(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _ignore(_: Outcome) -> None:
-    """Nobody wants to know."""
+    """The result is not needed."""
 
 
 def _run(machine: Machine, loop: asyncio.AbstractEventLoop, over: asyncio.Future[None]) -> None:

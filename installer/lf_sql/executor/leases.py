@@ -17,7 +17,8 @@ GRACE = 10.0  # seconds for what was told to end to do so
 AT_ONCE = 1000  # runs that one call takes
 DISTURBED = ("55P03", "40P01")  # a lock that somebody has: each for itself, then
 
-# A row that somebody holds keeps no other run from its heartbeat; the limit is this statement's.
+# A row that another session has locked must not delay the heartbeats of other runs; the limit is
+# this statement's.
 LIMITED = """
 with limited as materialized (select pg_catalog.set_config('lock_timeout', %s, true))
 """
@@ -40,16 +41,16 @@ from limited, (
 
 
 class Watcher(Protocol):
-    """One who works on an attempt; called from other threads."""
+    """What works on an attempt; called from other threads."""
 
     def held(self, until: float, kill_at: float) -> None:
         """The lease reaches so far, by the monotonic clock: end in between at the latest."""
 
     def lost(self) -> None:
-        """The run is somebody else's now: end; how it ends counts no more."""
+        """Another executor has the run now: end; the result no longer counts."""
 
     def end(self) -> None:
-        """The process is about to end: do so too; how it ends counts."""
+        """The process is about to end: end too; the result still counts."""
 
 
 W = TypeVar("W", bound=Watcher)
@@ -63,14 +64,14 @@ class Attempt:
         self.id: str = row["id"]
         self.number: int = row["attempt"]
         self.worker_id: str = row["worker_id"]
-        self.over = threading.Event()  # nobody works on it any more, or ever did
+        self.over = threading.Event()  # no worker has it any more, or ever had
         self.told_to_stop = threading.Event()  # for the handler: lost, over time, or to be ended
         self.beat_at = 0.0
         self.until = 0.0
         self._lease = lease
         self._lock = threading.Lock()
         self._watcher: Watcher | None = None
-        self.knows_it = False  # whoever works on it has been told that it is lost
+        self.knows_it = False  # its worker has been told that it is lost
         self._hold(sent_at, row.get("lease_left") or lease)
 
     @property
@@ -101,7 +102,7 @@ class Attempt:
             self._watcher.held(self.until, self._kill_at)
 
     def lose(self) -> None:
-        """It is somebody else's now: whoever works on it ends, and nobody begins."""
+        """Another executor has it now: its worker must end, and no other may begin."""
         with self._lock:
             self.knows_it = True
             self.told_to_stop.set()
@@ -109,7 +110,7 @@ class Attempt:
                 self._watcher.lost()
 
     def begin(self, start: Callable[[], W]) -> W | None:
-        """One who works on it from now on, unless the lease is lost already."""
+        """Set its worker, unless the lease is lost already."""
         with self._lock:
             if self.is_lost:
                 return None
@@ -119,12 +120,12 @@ class Attempt:
             return watcher
 
     def ended(self) -> None:
-        """Nobody works on it any more, and nothing is left that must be ended."""
+        """No worker has it any more, and nothing is left to end."""
         with self._lock:
             self._watcher = None
 
     def end(self) -> None:
-        """Ask the one who works on it to end; how he ends counts."""
+        """Ask its worker to end; the result still counts."""
         with self._lock:
             self.told_to_stop.set()
             if self._watcher is not None:
@@ -171,7 +172,7 @@ class Leases:
         self._changed.set()
 
     def drop(self, attempt: Attempt) -> None:
-        """Its end has been told, or is somebody else's."""
+        """Its end has been reported, or is another executor's to report."""
         now = time.monotonic()
         with self._lock:
             self._held.pop(attempt.key, None)

@@ -1,4 +1,4 @@
-"""Threads for handlers: made as they are needed, used again, waited for by nobody."""
+"""Threads for handlers: made when needed, used again, and never joined."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Threads:
-    """As many as there is work at once; none is waited for."""
+    """As many threads as there are jobs at once; none is joined."""
 
     def __init__(self, name: str) -> None:
         self._name = name

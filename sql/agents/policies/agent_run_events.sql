@@ -1,4 +1,4 @@
--- Audit. A tenant sees his own rows, service_role sees all; only the owners of our functions write.
+-- Audit. A tenant sees its own rows, service_role sees all; only the owners of our functions write.
 -- The append-only trigger, not a policy, refuses changes and deletions, because a trigger raises an
 -- error where a policy would silently do nothing.
 

@@ -1,4 +1,4 @@
--- Not on next_run_at, last_run_at and last_status: what the tick writes is not checked again.
+-- Leaves out next_run_at, last_run_at and last_status: the tick's own writes are not checked again.
 create or replace trigger gateway_crons_check
 before insert or update of
   id, lenser_id, gateway_id, operation, cron_expr, cron_spec, timezone, payload, is_active

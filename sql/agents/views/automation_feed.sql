@@ -1,5 +1,5 @@
 -- What automation did: one item for each run that a schedule dispatched. Row security of the tables
--- leaves a reader his own rows.
+-- leaves a tenant its own rows.
 create or replace view agents.automation_feed with (security_invoker = true) as
 select
   r.id,

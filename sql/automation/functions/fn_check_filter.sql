@@ -39,7 +39,7 @@ begin
         errcode = '22023',
         column = v_column,
         message = format(
-          'filter path "%s" is no JSON Pointer; the nearest is "/%s"',
+          'filter path "%s" is not a JSON Pointer; the nearest is "/%s"',
           left(v_path, 60), left(v_path, 60)
         ),
         detail = 'A pointer (RFC 6901) is empty, for the whole document, or begins with "/".',
@@ -49,7 +49,7 @@ begin
         errcode = '22023',
         column = v_column,
         message = format(
-          'filter path "%s" is no JSON Pointer: "~" stands alone', left(v_path, 60)
+          'filter path "%s" is not a JSON Pointer: "~" stands alone', left(v_path, 60)
         ),
         detail = 'In a pointer (RFC 6901) "~" is followed by 0 or 1.',
         hint = 'Write "~0" for "~" and "~1" for "/" in a name.';

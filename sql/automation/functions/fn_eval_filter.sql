@@ -26,7 +26,7 @@ begin
   if p_filter is null then
     return true;
   end if;
-  -- n characters hold at most n / 2 + 1 values: short and flat needs no counting
+  -- n characters hold at most n / 2 + 1 values, so a short, flat filter needs no counting
   if jsonb_typeof(p_filter) <> 'object' or length(v_text) > 500
     or length(v_text) - length(replace(replace(v_text, '[', ''), '{', '')) > 16
     or v_text ~ '[0-9.]{41}'
@@ -47,9 +47,10 @@ begin
     if not v_is_form then
       perform automation.fn_check_filter(p_filter);
       raise exception using
-        message = format('filter %s was neither refused nor understood', left(v_text, 200));
+        message = format(
+          'filter %s is not valid, but fn_check_filter accepted it', left(v_text, 200));
     end if;
-    -- what follows only evaluates, but the rest of the filter is still to be read
+    -- The result is false by now, but the form of the other paths must still be checked.
     continue when not v_passes;
 
     v_value := automation.fn_pointer_value(p_payload, v_path);
@@ -77,7 +78,7 @@ begin
       elsif v_type = 'array' and jsonb_typeof(v_operand) not in ('array', 'object') then
         v_passes := v_passes and v_value @> v_operand;
       elsif v_type = 'array' then
-        -- @> would take a part of an element for the element
+        -- @> would also match a part of an element
         v_passes := v_passes
           and exists (select from jsonb_array_elements(v_value) e where e.value = v_operand);
       else

@@ -1,4 +1,4 @@
--- A filter taken apart for people: one row for each test, in the order of paths and operators, each
+-- A filter for people to read: one row for each test, in the order of paths and operators, each
 -- judged by fn_eval_filter itself. A filter holds where every row does. Raises 22023 for anything
 -- that is not a filter.
 create or replace function automation.fn_explain_filter(p_filter jsonb, p_payload jsonb)

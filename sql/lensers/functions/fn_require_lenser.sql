@@ -1,5 +1,5 @@
--- For the RPCs: returns the calling tenant. Whoever is not a tenant gets one and the same error,
--- whatever the reason.
+-- For the RPCs: returns the calling tenant. Every other caller gets the same error, whatever the
+-- reason.
 create or replace function lensers.fn_require_lenser()
 returns uuid
 language plpgsql

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- The calling tenant: every policy and every RPC asks here. request.jwt.claims decides where it is
+-- The calling tenant. Every policy and every RPC calls this. request.jwt.claims decides where it is
 -- set; the older request.jwt.claim.sub counts only where it is not. Claims or a subject that cannot
 -- be read mean no tenant, never an error. STABLE, never IMMUTABLE, because a plan must not keep its
 -- first caller. Policies call it as (select …), once a statement.

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- Whoever owns a profile may approve its runs, so changes of user_id are guarded. tg_argv[0] says
+-- The user of a profile may approve its runs, so changes of user_id are guarded. tg_argv[0] says
 -- who writes, owner or other, as the trigger's WHEN clause saw the caller. The owner's role may
 -- change user_id, and that is recorded. For any other role, service_role above all, the row's id
 -- and user_id stay as they were, and the attempt is recorded. A deleted profile is recorded with

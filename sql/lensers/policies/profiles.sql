@@ -1,4 +1,4 @@
--- A tenant sees his own profile; service_role registers and renames them.
+-- A tenant sees its own profile; service_role registers and renames them.
 
 alter table lensers.profiles enable row level security;
 alter table lensers.profiles force row level security;

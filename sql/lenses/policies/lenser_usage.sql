@@ -1,4 +1,4 @@
--- What quotas count: lf_sql_engine writes. A tenant sees his own row, service_role all.
+-- What quotas count: lf_sql_engine writes. A tenant sees its own row, service_role all.
 
 alter table lenses.lenser_usage enable row level security;
 alter table lenses.lenser_usage force row level security;

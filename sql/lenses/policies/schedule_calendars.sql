@@ -1,4 +1,4 @@
--- A tenant sees his own calendars and the seeds (lenser_id NULL). The RPCs (as lf_sql_owner) write
+-- A tenant sees its own calendars and the seeds (lenser_id NULL). The RPCs (as lf_sql_owner) write
 -- only the caller's. The table's trigger protects the seeds, because a trigger raises an error.
 
 alter table lenses.schedule_calendars enable row level security;

@@ -1,4 +1,4 @@
--- The dispatcher's index of lenses.workflow_schedules; a tenant sees his own due times. The RPCs
+-- The dispatcher's index of lenses.workflow_schedules; a tenant sees its own due times. The RPCs
 -- (as lf_sql_owner) reach only the caller's rows. service_role reads, inserts and updates; no
 -- request role deletes.
 

@@ -1,4 +1,4 @@
--- A tenant sees only his own rows. The RPCs (as lf_sql_owner) work on the caller's rows,
+-- A tenant sees only its own rows. The RPCs (as lf_sql_owner) work on the caller's rows,
 -- lf_sql_engine on all. service_role may read, insert and update, and the table's guards check what
 -- it writes; it may not delete.
 

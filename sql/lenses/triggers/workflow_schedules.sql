@@ -103,7 +103,7 @@ when (old.workflow_id <> new.workflow_id)
 execute function lenses.tg_workflow_schedules_trigger_type();
 
 -- Quotas. The tick writes none of these columns. By their names they come after the triggers that
--- lock the workflow: whoever saves a definition has that first.
+-- lock the workflow: saving a definition locks it first.
 create or replace trigger workflow_schedules_usage_insert
 after insert on lenses.workflow_schedules
 referencing new table as new_rows

@@ -55,7 +55,7 @@ class Filters:
 
     @property
     def are_given(self) -> bool:
-        """Whether any of them says anything."""
+        """Whether any filter is given."""
         return self != Filters((), None, None, None, None)
 
     def among(self, statuses: Sequence[str]) -> Filters:

@@ -126,7 +126,10 @@ def _decide(
     decision: str,
     text: str | None,
 ) -> None:
-    """The owner's word on runs that wait for it. Of one alone the server says why it is refused."""
+    """The owner's decision on runs that wait for it.
+
+    For a single run the server says why it is refused.
+    """
     with installed() as conn:
         found = _named(conn, runs, filters, limit, WAITING)
     _ask("approve" if decision == "approved" else "reject", found, filters, yes)
@@ -158,7 +161,7 @@ def _named(
 
 
 def _ask(verb: str, found: Sequence[Found], filters: Filters, yes: bool) -> None:
-    """Before what filters have found, nobody has named one by one."""
+    """Ask before a change of runs that filters found and nobody named one by one."""
     if filters.are_given and found:
         ask(f"{verb.capitalize()} {len(found)} run{'s' if len(found) > 1 else ''}?", yes)
 
@@ -166,7 +169,7 @@ def _ask(verb: str, found: Sequence[Found], filters: Filters, yes: bool) -> None
 def _many(
     conn: Connection, found: Sequence[Found], query: str, rest: list[str | None]
 ) -> set[UUID]:
-    """The ids that the function gives back, called as each owner for what is his."""
+    """The ids that the function returns, called as each owner for the owner's own runs."""
     done: set[UUID] = set()
     for owner in dict.fromkeys(run.user_id for run in found):
         ids = [run.id for run in found if run.user_id == owner]

@@ -1,4 +1,4 @@
-"""A question before what cannot be taken back, and --yes instead of its answer."""
+"""A question before a change that cannot be undone, and --yes to skip it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def yes_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def ask(question: str, yes: bool) -> None:
-    """Goes on where the answer is yes. Where nobody can be asked, --yes is wanted."""
+    """Goes on if the answer is yes. Without a terminal --yes is required."""
     if yes:
         return
     if not sys.stdin.isatty():

@@ -21,7 +21,7 @@ CLEAR_BELOW = "\x1b[J"
 
 
 class Screen(io.StringIO):
-    """What is written while the old picture still stands."""
+    """What is written while the old picture is still shown."""
 
     def isatty(self) -> bool:
         return True
@@ -62,7 +62,7 @@ def watched(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _draw(command: Callable[[], Any], seconds: float) -> None:
-    """Once. What passes by itself (a server that restarts) is told and does not end the watch."""
+    """Once. A temporary error (a server that restarts) is reported and does not end the watch."""
     terminal, screen = sys.stdout, Screen()
     sys.stdout = screen
     try:

@@ -142,7 +142,7 @@ def built(conn: Connection, form: Form) -> str:
 def _settings(
     request: Request, conn: Connection, form: Form, before: dict[str, Any]
 ) -> dict[str, Any]:
-    """Every column that the form speaks of."""
+    """Every column of the form."""
     wanted = fields.settings(form, viewer_zone(request, conn), before)
     mode = form.get("mode")
     if mode == "every":
@@ -214,7 +214,7 @@ def _labels(conn: Connection) -> dict[str, str]:
 
 
 def condition(request: Request, conn: Connection, form: Form) -> Response:
-    """Would the condition hold now? Asked while one writes it."""
+    """Would the condition hold now? Called while the user types."""
     wanted = parsed(form.text("condition"), "pre_dispatch_condition")
     workflow_id = form.text("workflow_id")
     before = _stored(request, conn)

@@ -1,4 +1,4 @@
-"""Load: when the tenant's schedules fire, so that he can spread them."""
+"""Load: when the tenant's schedules fire, to help spread them."""
 
 from __future__ import annotations
 

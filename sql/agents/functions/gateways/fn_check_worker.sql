@@ -1,5 +1,5 @@
--- Raises 22023 where what a gateway's runtime says of itself makes no sense. A NULL p_limit or
--- p_lease is not checked.
+-- Raises 22023 for a worker id, limit or lease that a gateway's runtime cannot have. A NULL p_limit
+-- or p_lease is not checked.
 create or replace function agents.fn_check_worker(p_worker_id text, p_limit int, p_lease interval)
 returns void
 language plpgsql

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- For a gateway's runtime (service_role): takes pending runs, oldest first, of one gateway or of
--- all. SKIP LOCKED, so that any number of runtimes claim side by side and no run goes to two of
--- them. The crons, whose last_status follows, are locked after the runs and by id, so that claims
--- cannot meet in a deadlock.
+-- all. It uses SKIP LOCKED: any number of runtimes may claim at once, and no run goes to two of
+-- them. It locks the crons, whose last_status changes too, after the runs and by id, so that claims
+-- cannot deadlock.
 create or replace function agents.fn_claim_gateway_cron_runs(
   p_worker_id text,
   p_limit int default 1,
@@ -56,4 +56,4 @@ comment on function agents.fn_claim_gateway_cron_runs(text, int, interval, uuid)
   'Claims up to p_limit (1 to 1000) pending gateway cron runs, oldest first, for p_lease (a '
   'second to a day), of gateway p_gateway_id or of all (NULL), and returns them as running. '
   'Complete, fail or heartbeat within the lease: after it the run becomes timed_out. 22023: a '
-  'limit, lease or worker id that makes no sense.';
+  'bad limit, lease or worker id.';

@@ -1,6 +1,6 @@
--- The newest slot of a spec at or before p_now, searched from p_slot, a slot of it that is known to
--- be past. Each step looks at what follows the middle and so halves the rest: about twenty steps
--- for a year of minutes.
+-- The newest slot of a spec at or before p_now, searched from p_slot, a slot that is known to be
+-- past. Each step looks for the first slot after the middle of the range and so halves it: about
+-- twenty steps for a year of minutes.
 create or replace function agents.fn_newest_slot(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -14,7 +14,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_slot timestamptz := p_slot;
-  v_end timestamptz := p_now;  -- no slot lies after it and up to p_now
+  v_end timestamptz := p_now;  -- no slot lies between it and p_now
   v_next timestamptz;
 begin
   v_next := lenses.fn_cron_next_after_spec(p_spec, p_timezone, v_slot);

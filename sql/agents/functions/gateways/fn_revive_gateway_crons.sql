@@ -19,7 +19,7 @@ declare
     from (
       select distinct c.timezone
       from agents.gateway_crons as c where c.is_active and c.next_run_at is null
-      offset 0  -- ask once a zone, not a row
+      offset 0  -- once for each zone, not for each row
     ) as z
     where lenses.fn_has_zone(z.timezone));
   v_cron agents.gateway_crons;

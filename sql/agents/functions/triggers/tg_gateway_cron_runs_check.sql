@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- Keeps a gateway cron run to its states: pending -> running -> completed, failed or timed_out, or
--- cancelled before that. It ends once, and what it is about never changes. A row inserted by hand
--- takes missing values from its cron.
+-- cancelled before that. A run ends once; its cron, slot and payload never change. A row inserted
+-- by hand takes missing values from its cron.
 create or replace function agents.tg_gateway_cron_runs_check()
 returns trigger
 language plpgsql

@@ -61,4 +61,4 @@ $$;
 
 comment on function agents.tg_gateway_crons_check() is
   'Fills lenser_id, cron_spec and next_run_at of a gateway cron; 22023 for an operation, '
-  'expression, zone or payload that is none.';
+  'expression, zone or payload that is not valid.';

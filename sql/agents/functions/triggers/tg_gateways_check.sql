@@ -35,5 +35,4 @@ end;
 $$;
 
 comment on function agents.tg_gateways_check() is
-  'Refuses with 22023 a gateway without a name, or with a name or endpoint that no one could '
-  'read.';
+  'Refuses with 22023 a gateway without a name, or with a name or endpoint that cannot be read.';

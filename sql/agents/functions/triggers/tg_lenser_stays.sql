@@ -14,6 +14,6 @@ begin
       '%s "%s" cannot go to another tenant',
       case tg_table_name when 'teams' then 'team' else 'agent' end, old.id
     ),
-    hint = 'Create one of his own.';
+    hint = 'Create another one for that tenant.';
 end;
 $$;

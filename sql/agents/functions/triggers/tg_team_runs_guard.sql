@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- For every role but lf_sql_engine: only public.fn_decide_workflow_run, expiry or cancelling the
--- run decides an approval. An inserted row gets the status of its run. Any other status it claims,
--- and any update of the decision, is recorded and changes nothing.
+-- run decides an approval. An inserted row gets the status of its run. Any other status, and any
+-- update of the decision, is recorded and has no effect.
 create or replace function agents.tg_team_runs_guard()
 returns trigger
 language plpgsql

@@ -23,6 +23,6 @@ begin
   raise exception using
     errcode = '42501',
     message = format('the approval of workflow assignment "%s" may be raised, not lowered', old.id),
-    hint = 'Make a new assignment and let the owner choose it for his schedule.';
+    hint = 'Make a new assignment and let the owner choose it for the schedule.';
 end;
 $$;

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- Checks what the rules of a calendar refer to, and raises 22023: only the tenant's own calendars
--- or seeds, at most eight deep, without a cycle, and in all no more than a tick can list in passing
+-- or seeds, at most eight deep, without a cycle, and no heavier than a tick can list cheaply
 -- (lenses.fn_calendar_weight). This applies to the calendar and to each one that leads to it. Saves
 -- of one tenant's calendars with rules wait for each other, so that two of them cannot close a
 -- cycle together.
@@ -26,7 +26,7 @@ declare
   v_depth integer := 0;
 begin
   perform pg_advisory_xact_lock(hashtextextended('lf-sql calendars ' || p_lenser_id, 0));
-  -- those that refer to this one stand above it
+  -- the calendars that lead to this one, level by level
   loop
     v_above := array(
       select c.id from lenses.schedule_calendars as c

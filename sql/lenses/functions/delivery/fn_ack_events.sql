@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- For consumers (service_role): these events are done.
+-- For consumers (service_role): marks events as done.
 create or replace function lenses.fn_ack_events(p_worker_id text, p_ids bigint[])
 returns setof bigint
 language plpgsql
@@ -37,5 +37,6 @@ end;
 $$;
 
 comment on function lenses.fn_ack_events(text, bigint[]) is
-  'Done: the events p_ids (1,000 at most), which p_worker_id has claimed, go. Gives the ids that '
-  'went; one that somebody else has claimed since is missing there. 22023: too many ids.';
+  'Acknowledges and deletes the events p_ids (1,000 at most) that p_worker_id has claimed. '
+  'Returns the ids that were deleted, without those that another worker has claimed since. '
+  '22023: too many ids.';

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Raises 22023 where the keys of a delivery contradict each other, before its constraints answer in
--- their own words.
+-- Raises 22023 where the keys of a delivery contradict each other, before a constraint refuses the
+-- row in less readable words.
 create or replace function lenses.fn_check_delivery(p_delivery lenses.deliveries)
 returns void
 language plpgsql
@@ -16,7 +16,7 @@ begin
       errcode = '22023',
       column = 'url',
       message = format(
-        'delivery.url is no address of http or https: "%s"',
+        'delivery.url is not an http or https address: "%s"',
         left(regexp_replace(p_delivery.url, '[[:cntrl:]]', '?', 'g'), 60)
       ),
       hint = 'Write it as https://host/path, without a user; passwords go into headers.';

@@ -28,7 +28,7 @@ begin
         errcode = '22023',
         column = 'headers.' || left(v_header.key, 60),
         message = format(
-          'delivery.headers: "%s" is no header with a value of one line', left(v_header.key, 60)
+          'delivery.headers: "%s" is not a header with a one-line value', left(v_header.key, 60)
         ),
         hint = 'Names are letters, digits and -; values are strings.';
     end if;

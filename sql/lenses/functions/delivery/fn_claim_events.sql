@@ -43,11 +43,11 @@ end;
 $$;
 
 comment on function lenses.fn_claim_events(text, text, integer, interval) is
-  'Gives p_worker_id up to p_limit (100 at most) events of the delivery p_delivery for p_lease (a '
-  'day at most), the oldest first; of one schedule one at a time, so that they come in order. '
-  'Acknowledge each by lenses.fn_ack_events, or give it back by lenses.fn_fail_event; what is '
-  'neither comes again when the lease ends, to whoever claims then, so an event may come more '
-  'than once: event_id tells. payload is {"id","type","timestamp","text","data"}. Commit before '
-  'you work on them; LISTEN lf_events instead of polling, and poll now and then all the same. '
-  'Nothing comes while the delivery is not active. 22023: no such delivery, or a worker id, limit '
-  'or lease that makes no sense.';
+  'Claims for p_worker_id up to p_limit (100 at most) events of the delivery p_delivery for '
+  'p_lease (a day at most), the oldest first; of one schedule one at a time, so that they come '
+  'in order. Acknowledge each by lenses.fn_ack_events, or give it back by lenses.fn_fail_event. '
+  'Any other event can be claimed again when its lease ends, so an event may come more than '
+  'once, with the same event_id. payload is {"id","type","timestamp","text","data"}. Commit '
+  'before you work on them; LISTEN lf_events instead of polling often, and poll now and then all '
+  'the same. Returns nothing while the delivery is not active. 22023: no such delivery, or a bad '
+  'worker id, limit or lease.';

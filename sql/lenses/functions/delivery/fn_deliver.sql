@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For service_role: does one piece of deliveries by the server's clock, for callers that want them
--- more often than the tick comes. Safe beside the tick.
+-- For service_role: does one part of the tick's deliveries, by the server's clock, for callers that
+-- want them more often. Safe to run beside the tick.
 create or replace function lenses.fn_deliver()
 returns integer
 language plpgsql
@@ -17,7 +17,7 @@ end;
 $$;
 
 comment on function lenses.fn_deliver() is
-  'Reads the answers of deliveries and posts what is due, as each tick does, for a job that comes '
+  'Reads the answers of deliveries and posts what is due, as each tick does, for a job that runs '
   'more often: with pg_cron 1.5 or newer, cron.schedule(''deliver'', ''5 seconds'', ''select '
-  'lenses.fn_deliver()''). Returns how many answers, requests and dead letters that were; 0 while '
+  'lenses.fn_deliver()''). Returns the number of answers, requests and dead letters; 0 while '
   'frozen.';

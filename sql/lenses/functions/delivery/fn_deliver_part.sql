@@ -36,7 +36,7 @@ begin
       perform lenses.fn_note_delivery(v_delivery.name, v_problem);
       continue;
     end if;
-    -- What cannot be posted keeps no answer from being read.
+    -- Answers are read even where nothing can be posted.
     v_done := v_done + lenses.fn_read_answers(v_delivery, p_now, p_limit);
     begin
       v_part := lenses.fn_post_due(v_delivery.name, p_now, v_left);

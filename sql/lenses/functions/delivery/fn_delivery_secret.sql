@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- The keys of a secret's name: from Supabase's vault, where that is a superuser's and we may read
--- it, else from lenses.delivery_secrets. NULL where there is none of that name, or it is no secret
--- of Standard Webhooks. For lf_sql_engine alone.
+-- The keys of the named secret: from Supabase's vault, where a superuser owns it and we may read
+-- it, else from lenses.delivery_secrets. NULL where no secret has that name, or where it does not
+-- have the form of Standard Webhooks. For lf_sql_engine alone.
 create or replace function lenses.fn_delivery_secret(p_name text)
 returns bytea[]
 language plpgsql

@@ -17,7 +17,7 @@ set timezone = 'UTC'
 set jit = off
 as $$
 begin
-  -- Materialized: an event has one id, whoever gets it.
+  -- Materialized, so that an event has the same id for every delivery.
   with told as materialized (
     select
       gen_random_uuid() as event_id, e.lenser_id, e.schedule_id, e.run_id, e.data, w.title,

@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- For consumers (service_role): this event could not be handled.
+-- For consumers (service_role): reports that an event could not be handled.
 create or replace function lenses.fn_fail_event(
   p_id bigint,
   p_worker_id text,
@@ -28,4 +28,4 @@ comment on function lenses.fn_fail_event(bigint, text, text, interval) is
   'Gives an event back that p_worker_id has claimed, with what went wrong (2,000 characters are '
   'kept): it comes again after p_retry_after (a day at most), or by default after half a minute '
   'that doubles with each attempt, an hour at most; after the delivery''s max_attempts it is a '
-  'dead letter. False where it is not p_worker_id''s any more.';
+  'dead letter. False where p_worker_id does not hold it any more.';

@@ -1,6 +1,5 @@
 -- owner: lf_sql_engine
--- For operators (service_role): what there is, without anything that is secret: of headers the
--- names.
+-- For operators (service_role): all deliveries, without anything secret: only the names of headers.
 create or replace function lenses.fn_get_deliveries()
 returns table (
   name text, url text, sends text[], workflow_id uuid, workflow_title text, is_active boolean,
@@ -30,8 +29,8 @@ order by d.name
 $$;
 
 comment on function lenses.fn_get_deliveries() is
-  'Every delivery and how it goes, by name: what lenses.fn_set_delivery was given, of headers '
-  'their names alone; has_secret: whether secret_name is there and can sign (NULL: nothing is '
+  'Every delivery and its state, by name: what lenses.fn_set_delivery was given, with only the '
+  'names of headers; has_secret: whether secret_name exists and can sign (NULL: nothing is '
   'signed); in_flight requests without an answer (NULL on a standby), waiting events and dead '
-  'letters; delivered, failed and dropped since ever; the last error; problem: why nothing can be '
+  'letters; delivered, failed and dropped in all; the last error; problem: why nothing can be '
   'posted.';

@@ -113,7 +113,8 @@ begin
     end if;
   end loop;
 
-  -- Asked once all are locked, which a new limit waits for: none is uncounted under a limit.
+  -- Checked after all runs are locked. A new limit waits for these locks, so every run of a
+  -- schedule with a limit has been counted.
   return array(
     select r.id
     from unnest(v_picked) with ordinality as p (id, place)

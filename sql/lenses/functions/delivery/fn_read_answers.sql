@@ -1,10 +1,11 @@
 -- owner: lf_sql_engine
--- Up to p_limit answers to a delivery's requests, and what follows from them; returns how many. The
--- caller holds the delivery's row. An answer is ours if its number and the queue are those of the
--- request, it is no older than that, and, where it repeats a webhook-id, that is the request's. One
--- that comes after the lease, ten minutes at most, decides nothing, but what was spent is booked. A
--- run that somebody holds, or whose schedule, is left for the next beat: it waits for nobody. A
--- loop a request, each in a block of its own: one that cannot be settled is left to its lease.
+-- Handles up to p_limit answers to a delivery's requests; returns how many. The caller holds the
+-- delivery's row. An answer is ours if its number and the queue are those of the request, it is no
+-- older than the request, and a webhook-id in it, if any, is the request's. An answer up to ten
+-- minutes after the lease does not change the run, but its credits are booked. It waits for no
+-- lock: where another transaction holds the run or its schedule, the answer is left for the next
+-- call. It goes request by request, each in a block of its own; a run that cannot be settled is
+-- left until its lease ends.
 create or replace function lenses.fn_read_answers(
   p_delivery lenses.deliveries,
   p_now timestamptz,
@@ -88,7 +89,7 @@ begin
       if lenses.fn_is_server_error(sqlstate) then
         raise;
       end if;
-      v_error := format('the answer cannot be taken: %s %s', sqlstate, sqlerrm);
+      v_error := format('the answer cannot be accepted: %s %s', sqlstate, sqlerrm);
     end;
     delete from lenses.delivery_requests as q where q.request_id = v_answer.request_id;
     if v_error is null then

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- How many requests of a delivery have no answer yet. NULL on a standby, where nobody can know: the
--- table is unlogged, so a standby has none of its rows and may not read it.
+-- How many requests of a delivery have no answer yet. NULL on a standby: the table is unlogged, so
+-- a standby has none of its rows and may not read it.
 create or replace function lenses.fn_requests_in_flight(p_delivery text)
 returns bigint
 language plpgsql

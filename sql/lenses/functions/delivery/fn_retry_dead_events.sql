@@ -22,5 +22,5 @@ end;
 $$;
 
 comment on function lenses.fn_retry_dead_events(text) is
-  'The dead letters of a delivery wait again, with all attempts, each before what its schedule has '
-  'sent since. Returns how many.';
+  'Queues the dead letters of a delivery again, with all attempts, each before later events of '
+  'its schedule. Returns how many.';

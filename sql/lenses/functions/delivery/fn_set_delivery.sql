@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- For service_role: makes the named delivery, or changes the named keys of it, all or none. Only
--- operators say where anything goes: nothing that a tenant writes becomes an address or a header.
+-- operators choose where requests go: nothing that a tenant writes becomes an address or a header.
 create or replace function lenses.fn_set_delivery(p_patch jsonb)
 returns lenses.deliveries
 language plpgsql
@@ -62,7 +62,7 @@ begin
   end if;
   perform lenses.fn_check_text(p_patch ->> 'secret_name', 'delivery.secret_name', 200);
 
-  -- Two that make the same one: the second waits for the first, and then changes it.
+  -- Of two calls that make the same delivery the second waits, and then changes it.
   perform pg_advisory_xact_lock(1818653553, 31);
   select d.* into v_row from lenses.deliveries as d where d.name = v_name for no key update;
   v_row := jsonb_populate_record(

@@ -37,7 +37,8 @@ end;
 $$;
 
 comment on function lenses.fn_set_delivery_secret(text, text) is
-  'Keeps the secret p_secret ("whsec_" and base64, as Standard Webhooks write it; two with a '
+  'Stores the secret p_secret ("whsec_" and base64, as Standard Webhooks write it; two with a '
   'blank between, while one replaces the other) under p_name, which deliveries name as '
-  'secret_name; NULL forgets it. Nothing gives it back. Where the database has Supabase''s vault, '
-  'create it there instead: what has the name in vault.secrets comes first. 22023: no such secret.';
+  'secret_name; NULL deletes it. No function returns it. Where the database has Supabase''s '
+  'vault, create it there instead: a secret of that name in vault.secrets comes first. 22023: no '
+  'such secret.';

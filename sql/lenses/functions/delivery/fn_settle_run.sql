@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- What an answer means for the run and attempt that it is about. The rules are those of lf-sql runs
+-- Applies an answer to the run and attempt of its request. The rules are those of lf-sql runs
 -- deliver: 200 with a JSON object completes the run; 202 leaves it to the endpoint until the lease
 -- ends; 408, 425, 429, 5xx and no answer fail the attempt, with no other before Retry-After;
 -- whatever else fails the run as contract_violated, without another attempt unless retryOn names
--- that cause. A number spent_credits in a JSON object is booked, whatever has become of the attempt
--- meanwhile, and ends a run that passes its limit. Returns what went wrong, if it did.
+-- that cause. A number spent_credits in a JSON object is booked, even where the attempt has ended
+-- meanwhile, and a run that passes its limit ends. Returns what went wrong, if it did.
 create or replace function lenses.fn_settle_run(
   p_request lenses.delivery_requests,
   p_status integer,

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Takes up to p_limit events of a delivery that may go now, oldest first: only the first event of
--- each order_key, and none behind it. It passes over rows that are locked.
+-- Takes up to p_limit events of a delivery that may go now, oldest first: of each order_key only
+-- the first. It passes over rows that are locked.
 create or replace function lenses.fn_take_events(
   p_delivery text,
   p_worker_id text,

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For operators (service_role): an event that tells of nothing goes the way of all others, so that
--- address, signature and endpoint are tried together. One that failed, or that nobody waits for any
--- more, leaves the outbox: it is no dead letter.
+-- For operators (service_role): sends a test event in the same way as any other, so that it tries
+-- address, signature and endpoint together. A test that failed, or that no caller waits for any
+-- more, is deleted from the outbox and does not become a dead letter.
 create or replace function lenses.fn_test_delivery(
   p_name text,
   p_test_id bigint default null,
@@ -80,10 +80,10 @@ end;
 $$;
 
 comment on function lenses.fn_test_delivery(text, bigint, boolean) is
-  'Sends an event of type delivery.test, which tells of nothing, to a delivery, whatever it sends '
-  'otherwise: {"id", "status": "waiting", "problem"}, problem where nothing can be posted. Called '
-  'again with that id as p_test_id it says what became of it: "delivered" (answered with 2xx, or '
-  'acknowledged), "failed" with "error", or still "waiting"; with p_gives_up what waits is taken '
-  'back and has failed. It goes with the tick, or at once by lenses.fn_deliver(). 22023: no such '
-  'delivery, it is not active, or nothing is known of that id: a failure is told once, and of '
-  'tests that were delivered the newest is known.';
+  'Sends a test event, of type delivery.test, to a delivery, whatever the delivery sends '
+  'otherwise: {"id", "status": "waiting", "problem"}, problem where nothing can be posted. '
+  'Called again with that id as p_test_id it returns the result: "delivered" (answered with 2xx, '
+  'or acknowledged), "failed" with "error", or still "waiting"; with p_gives_up a test that '
+  'still waits is withdrawn and has failed. The tick sends it, or lenses.fn_deliver() at once. '
+  '22023: no such delivery, it is not active, or the id is unknown: a failure is reported once, '
+  'and of the tests that were delivered only the newest is kept.';

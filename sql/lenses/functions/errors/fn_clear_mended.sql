@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
--- For the trigger of workflow_schedules: a save that mends what the newest slot failed on takes the
--- error away, and with it the status. A failed dispatch is taken for mended by any edit but a pause
--- and a change of name or description. A condition that raised is mended by its change. About all
--- else lenses.fn_error_stands is asked. What the save itself says about errors stands.
+-- For the trigger of workflow_schedules: a save that repairs the cause of the newest slot's error
+-- clears the error and the status. Any edit except a pause or a change of name or description
+-- counts as repairing a failed dispatch; a change of the condition repairs a condition that raised.
+-- lenses.fn_error_stands decides about all other errors. An error that the save itself writes
+-- stays.
 create or replace function lenses.fn_clear_mended(
   p_new lenses.workflow_schedules,
   p_old lenses.workflow_schedules

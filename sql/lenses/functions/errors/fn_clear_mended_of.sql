@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- A workflow's definition has changed: clears the error of schedules whose newest slot failed on
--- its cycle, where the version that they would start has no cycle. The workflow is locked, as it is
--- by everybody who locks its schedules after it.
+-- its cycle, where the version that they would start has no cycle. The caller has locked the
+-- workflow, as all code does before it locks schedules with it.
 create or replace function lenses.fn_clear_mended_of(p_workflow_id uuid)
 returns void
 language sql

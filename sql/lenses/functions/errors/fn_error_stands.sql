@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Does the cause still exist on which a schedule's newest slot failed? Health and saves ask this of
--- the row as it is. An error that only the next slot can test (a condition that raised, a dispatch
--- that failed) stands. Where the newest slot did not fail, no error stands.
+-- Does the cause of the newest slot's failure still exist? Health and saves call this with the
+-- current row. An error that only the next slot can test (a condition that raised, a dispatch that
+-- failed) stands. Where the newest slot did not fail, no error stands.
 create or replace function lenses.fn_error_stands(p_schedule lenses.workflow_schedules)
 returns boolean
 language sql

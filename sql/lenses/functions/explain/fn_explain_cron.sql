@@ -1,4 +1,4 @@
--- A cron expression asked about one minute, field by field: what each field wants, what the wall
+-- How a cron expression matches one minute, field by field: what each field wants, what the wall
 -- clock says, whether it is met, and how the two day fields are joined.
 create or replace function lenses.fn_explain_cron(
   p_cron_expr text,

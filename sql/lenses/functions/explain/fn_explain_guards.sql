@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- What each guard says of a slot at p_now, in their order: [{"guard", "reason", "is_met",
--- "detail"}]. Every guard is asked, also after one that refuses. For past slots the ledger has what
--- was decided at the time.
+-- What each guard decides about a slot at p_now, in order: [{"guard", "reason", "is_met",
+-- "detail"}]. Every guard runs, even after one that refuses. For past slots the ledger has what was
+-- decided at the time.
 create or replace function lenses.fn_explain_guards(
   p_schedule lenses.workflow_schedules,
   p_slot timestamptz,

@@ -66,7 +66,7 @@ begin
   from lenses.schedule_slots as l
   where l.schedule_id = v_schedule.id and l.run_at < v_at + interval '1 minute'
     and l.run_at_last >= v_at
-    -- a row of many slots speaks of these, not of the minutes between them
+    -- a row about many slots is about these slots only, not the minutes between them
     and (v_is_slot or l.run_at >= v_at or l.run_at_last < v_at + interval '1 minute')
   order by (l.run_id is not null) desc, l.created_at desc
   limit 1;
@@ -141,7 +141,7 @@ begin
     when 'would_wait' then format('the slot would wait now: %s', v_guard ->> 'detail')
     when 'would_skip' then format('the slot would be skipped now: %s (%s)',
       v_guard ->> 'reason', v_guard ->> 'detail')
-    else 'the rule has a slot in this minute and every guard says yes' end;
+    else 'the rule has a slot in this minute and every guard allows it' end;
   v_next := lenses.fn_next_slot(
     v_schedule.cron_spec, v_schedule.timezone, v_schedule.interval_ms, v_schedule.created_at,
     v_schedule.start_at, v_schedule.end_at, v_at + interval '1 minute - 1 microsecond');

@@ -24,7 +24,7 @@ select h.* from lenses.fn_health_gateway_crons(null) as h where p_has_schedules
 $$;
 
 comment on function lenses.fn_health(jsonb, boolean) is
-  'Health, a line a row, in the order to be shown: check_name, state (ok; warn: shown, no bad '
-  'news; bad), label, detail, advice (NULL where there is nothing to do), schedule_id. p_facts: '
-  'what lf-sql asks of the server''s catalogue, or NULL; p_has_schedules false: the machinery '
-  'alone.';
+  'Health, a line a row, in the order to be shown: check_name, state (ok; warn: shown, but not a '
+  'failure; bad), label, detail, advice (NULL where there is nothing to do), schedule_id. '
+  'p_facts: what lf-sql asks of the server''s catalogue, or NULL; p_has_schedules false: the '
+  'machinery alone.';

@@ -1,5 +1,5 @@
--- An interval in the one or two words that a line of health has room for: "3 min", "2 h", "5 days".
--- plpgsql: a pinned function in SQL takes ten times as long, and health asks for each schedule.
+-- An interval in one or two words, short enough for a line of health: "3 min", "2 h", "5 days".
+-- plpgsql: a pinned function in SQL takes ten times as long, and health calls it for each schedule.
 create or replace function lenses.fn_health_age(p_age interval)
 returns text
 language plpgsql

@@ -137,7 +137,7 @@ begin
     check_name := 'dispatchers';
     state := 'warn';
     label := cardinality(v_leaders)::text;
-    detail := format('%s workers think that they lead: %s', cardinality(v_leaders),
+    detail := format('%s workers believe that they lead: %s', cardinality(v_leaders),
       array_to_string(v_leaders, ', '));
     advice := 'no slot is dispatched twice, but a lock does not hold: connect workers directly, '
       'not through a pooler';

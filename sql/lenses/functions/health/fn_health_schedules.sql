@@ -40,7 +40,7 @@ mine as materialized (
     and (s.tick_id = any ((select n.ids from newest as n)::bigint[])) is not true as is_overdue,
     s.last_dispatch_status is null and s.next_run_at is not null
     and s.due_at >= clock_timestamp() - interval '3 minutes' as is_first_ahead,
-    -- A slot that calendar, condition, workflow or overlap took away on purpose is no bad news.
+    -- Calendar, condition, workflow or overlap skipped the slot on purpose: not an error.
     s.last_dispatch_status in (
       'skipped_calendar', 'skipped_condition', 'skipped_overlap', 'paused', 'deferred')
     and not (s.due_at < clock_timestamp() - interval '3 minutes') as is_meant,
@@ -73,7 +73,7 @@ findings as (
     2, m.id, 'MISSED', 'bad',
     format('slot %s has not been dispatched, %s after it was due',
       to_char(m.next_run_at, 'YYYY-MM-DD HH24:MI UTC'), lenses.fn_health_since(m.due_at, now())),
-    'see the worker line, and held rows: whoever ticks next decides by onMissed'
+    'see the worker line, and held rows: the next tick decides by onMissed'
   from mine as m
   where m.is_overdue
 
@@ -105,7 +105,7 @@ findings as (
     order by a.occurred_at desc
     limit 1
   ) as l
-  -- What is further back cannot be run any more, so nothing is to be done about it.
+  -- Older slots cannot be backfilled any more, so they are not reported.
   where m.is_active and not m.is_overdue and m.last_dispatch_status = 'skipped_missed'
     and l.last_at > now() - interval '29 days'
     and not exists (

@@ -1,5 +1,5 @@
 -- The time between two instants in the words of lenses.fn_health_age; "forever" where one of them
--- is infinite, as a row of older days may have it. plpgsql, as fn_health_age is.
+-- is infinite, as a row of an older version may have. plpgsql, as fn_health_age is.
 create or replace function lenses.fn_health_since(p_from timestamptz, p_until timestamptz)
 returns text
 language plpgsql

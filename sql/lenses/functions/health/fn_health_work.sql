@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- Is the work done? Backlog, runs that nobody finishes, history older than its retention. What only
--- the connected role can see (old snapshots, pg_cron's own log) comes in p_facts. Each question is
--- one index probe or, for history, one for each tenant.
+-- Is the work done? Reports backlog, runs that no worker finishes, and history older than its
+-- retention. What only the connected role can see (old snapshots, pg_cron's own log) comes in
+-- p_facts. Each question is one index probe or, for history, one for each tenant.
 create or replace function lenses.fn_health_work(p_facts jsonb)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language plpgsql

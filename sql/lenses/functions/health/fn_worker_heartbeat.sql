@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- For a process lf-sql worker: records that it lives and, after a tick that went well, that it
 -- leads. Deletes the rows of processes that have been silent for a day. Time and session are the
--- server's. It also deletes old ticks that had nothing to do: after ten minutes one a minute stays,
--- since a tick a second would make a million rows in a fortnight.
+-- server's. It also deletes old ticks that had nothing to do: after ten minutes it keeps one for
+-- each minute, since one tick a second makes a million rows in two weeks.
 create or replace function lenses.fn_worker_heartbeat(
   p_worker_id text, p_hostname text, p_pid integer, p_is_leader boolean, p_version text,
   p_lanes integer default null

@@ -63,8 +63,8 @@ from lenses.workflow_runs as r
 inner join lenses.workflow_schedules as s on s.id = r.schedule_id
 where r.trigger_mode = 'schedule' and r.scheduled_for >= s.next_run_at
   and s.updated_at <= r.created_at
-  -- A clock that was ahead has dispatched it, and a later tick by the right one has put the rest
-  -- back.
+  -- A tick by a clock that was ahead dispatched it, and a later tick by the right clock put the
+  -- schedule back.
   and not exists (
     select
     from lenses.dispatch_ticks as t

@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
 -- Active schedules whose next slot stands where no tick, save or edit of the rule would put it:
 -- missing though slots are left (DEAD), no slot of the rule (ZONE_CHANGED, NOT_A_SLOT), or beyond
--- the first slot from now on that is not used up (PARKED). What somebody wrote so on purpose is
--- kept by the dispatcher, and named here all the same. One search an expression, more only for
--- those found. p_lenser_id narrows it to one tenant. CASE keeps the planner from asking in zones
--- that are gone.
+-- the first slot from now on that is not used up (PARKED). A next slot that was written on purpose
+-- is listed too, although the dispatcher keeps it. It searches once for each expression, and more
+-- only for what it finds. p_lenser_id narrows it to one tenant. CASE keeps the planner from
+-- computing slots in zones that are gone.
 create or replace function lenses.fn_misplaced_slots(p_lenser_id uuid)
 returns table (id uuid, label text, detail text)
 language sql
@@ -23,7 +23,7 @@ moments as materialized (
   select now() as at
 ),
 
--- Equal expressions are asked once.
+-- Equal expressions are searched once.
 equals as materialized (
   select e.cron_expr, e.timezone, case when z.is_known then lenses.fn_next_slot(
     e.cron_spec, e.timezone, null, null, null, null, q.at) end as first_slot

@@ -1,5 +1,5 @@
 -- Called by the triggers of every table that stores a failure policy. Raises 22023, see comment. A
--- fallback id without its mode is refused: whoever names a fallback expects it to be used.
+-- fallback id without its mode is refused: a caller that names a fallback expects it to be used.
 create or replace function lenses.fn_check_failure_policy(p_policy jsonb)
 returns void
 language plpgsql
@@ -30,5 +30,6 @@ end;
 $$;
 
 comment on function lenses.fn_check_failure_policy(jsonb) is
-  'Raises 22023 unless p_policy is an object of mode (isolate, halt, fallback) and, with fallback '
-  'and only there, fallbackAssigneeId (uuid). Whose assignee it is, the table''s trigger asks.';
+  'Raises 22023 unless p_policy is an object of mode (isolate, halt, fallback) and, with '
+  'fallback and only there, fallbackAssigneeId (uuid). The table''s trigger checks that the '
+  'assignee is the tenant''s.';

@@ -24,7 +24,8 @@ begin
   if p_value is null then
     return;
   end if;
-  -- no binary form is 16 times its text: what is that large is refused without making its text
+  -- A binary form is never 16 times as large as its text, so a larger one is refused without
+  -- converting it.
   if pg_column_size(p_value) / 16 > p_max_bytes then
     raise exception using
       errcode = '22023',
@@ -41,7 +42,7 @@ begin
       detail = format('Its text form has %s bytes.', octet_length(v_text)),
       hint = 'Keep large data elsewhere and store a reference to it.';
   end if;
-  -- n characters hold at most n / 2 + 1 values: short and flat needs no counting
+  -- n characters hold at most n / 2 + 1 values, so a short, flat value needs no counting
   if length(v_text) / 2 < p_max_nodes
     and length(v_text) - length(replace(replace(v_text, '[', ''), '{', '')) <= p_max_depth
     and v_text !~ '[0-9.]{41}'
@@ -62,7 +63,7 @@ begin
   end if;
 
   v_brackets := translate(regexp_replace(v_text, '[^][{}]+', '', 'g'), '{}', '[]');
-  -- a value has as many children as commas and one, unless it is empty
+  -- an array or object has one child more than it has commas, unless it is empty
   v_marks := 1 + length(v_text) - length(translate(v_text, ',[{', ''))
     - (length(v_text) - length(replace(replace(v_text, '[]', ''), '{}', ''))) / 2;
   if v_marks > p_max_nodes then

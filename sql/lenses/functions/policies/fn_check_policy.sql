@@ -1,8 +1,8 @@
--- The checker behind the four policies and every other object of a few known keys. p_rules is
--- {"key": rule}, where a rule is {"type": "boolean"}, {"type": "uuid"}, {"type": "integer", "min",
--- "max"}, {"type": "word", "values"} or {"type": "words", "max", "length"} with or without
--- "values". Raises 22023 at the first fault, with p_name, the key and the nearest right one. NULL
--- passes: the table decides whether a column may be NULL.
+-- Checks the four policies and every other object that has a few known keys. p_rules is {"key":
+-- rule}, where a rule is {"type": "boolean"}, {"type": "uuid"}, {"type": "integer", "min", "max"},
+-- {"type": "word", "values"} or {"type": "words", "max", "length"} with or without "values". Raises
+-- 22023 at the first fault, with p_name, the key and the nearest right one. NULL passes: the table
+-- decides whether a column may be NULL.
 create or replace function lenses.fn_check_policy(p_name text, p_policy jsonb, p_rules jsonb)
 returns void
 language plpgsql
@@ -113,7 +113,7 @@ begin
         raise exception using
           errcode = '22023',
           column = lenses.fn_error_column(v_at),
-          message = format('%s is no uuid: %s', v_at, left(v_value::text, 60)),
+          message = format('%s is not a uuid: %s', v_at, left(v_value::text, 60)),
           hint = 'A uuid looks like 0b4e7a3c-9d51-4c1e-8a61-2f0d7c5b9e13.';
       end if;
 

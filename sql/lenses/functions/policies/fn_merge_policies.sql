@@ -1,8 +1,8 @@
 -- The four policies that apply to a schedule, and that its runs carry. Key by key its own policy
 -- (p_own, an object of the four as they are stored) comes before that of its assignment, and that
 -- before the server's default mode; of two approval policies the stricter applies. Where two levels
--- together would say what no policy may (a fallback with another mode; skip where serial meets
--- backfill or spread), the key that makes no sense is dropped.
+-- together would make a combination that a policy may not have (a fallback with another mode; skip
+-- with serial and backfill or spread), the key that has no effect is dropped.
 create or replace function lenses.fn_merge_policies(
   p_own jsonb,
   p_explicit text[],

@@ -1,4 +1,4 @@
--- What a row itself says of a policy: NULL where the policy was left out and so has its default.
+-- A row's own policy; NULL where it was left out and so has its default.
 create or replace function lenses.fn_own_policy(p_name text, p_policy jsonb, p_explicit text[])
 returns jsonb
 language sql

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- Raises 53400 where p_more runs, which may already be inserted (p_is_there), pass
 -- max_pending_runs_per_lenser. Transactions of one tenant take turns here, but only where there is
--- a limit. The tick does not ask: it makes slots wait (lenses.fn_hold_slots).
+-- a limit. The tick does not call this: it makes slots wait (lenses.fn_hold_slots).
 create or replace function lenses.fn_check_waiting_runs(
   p_lenser_id uuid,
   p_more bigint,

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- Books what a tenant has taken or given back, and raises 53400 where he takes more than a quota of
--- lenses.dispatch_settings allows. Locks his row until the transaction ends: of two saves at the
--- limit the second waits and is refused. Giving back is never refused, nor is a change that takes
--- no more of the kind that is over its limit.
+-- Books what a tenant has taken or given back, and raises 53400 where it takes more than a quota of
+-- lenses.dispatch_settings allows. Locks the tenant's row until the transaction ends: of two saves
+-- at the limit the second waits and is refused. Giving back is never refused, nor is a change that
+-- takes no more of the kind that is over its limit.
 create or replace function lenses.fn_use_quota(
   p_lenser_id uuid,
   p_schedules bigint,

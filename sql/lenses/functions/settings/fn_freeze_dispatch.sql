@@ -22,4 +22,5 @@ $$;
 
 comment on function lenses.fn_freeze_dispatch(text) is
   'Stops the dispatcher: ticks do nothing at all until fn_unfreeze_dispatch. p_reason is shown '
-  'by health. What is missed is onMissed''s business afterwards. Returns the settings.';
+  'by health. After that, onMissed decides about the slots that were missed. Returns the '
+  'settings.';

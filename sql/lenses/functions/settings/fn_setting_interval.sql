@@ -1,4 +1,4 @@
--- Reads a span of time that stands in JSON as text, and checks it against two bounds.
+-- Reads a span of time that JSON gives as text, and checks it against two bounds.
 create or replace function lenses.fn_setting_interval(
   p_text text,
   p_name text,
@@ -20,7 +20,7 @@ begin
     raise exception using
       errcode = '22023',
       column = lenses.fn_error_column(p_name),
-      message = format('%s is no span of time: "%s"', p_name, left(p_text, 60)),
+      message = format('%s is not a span of time: "%s"', p_name, left(p_text, 60)),
       hint = 'Write it as "2 minutes", "90 days" or "PT2M".';
   end;
   if v_span not between p_min and p_max then

@@ -40,7 +40,7 @@ begin
       'UTC'
     when v_offset is not null and v_offset[2]::integer between 1 and 14 then
       format(
-        'the zone of a place, or Etc/GMT%s%s (its sign is turned round) for a fixed offset of %s%s '
+        'the zone of a place, or Etc/GMT%s%s (with the sign reversed) for a fixed offset of %s%s '
         'hours', translate(v_offset[1], '+-', '-+'), v_offset[2], v_offset[1], v_offset[2]
       )
   end;

@@ -65,7 +65,7 @@ begin
     raise exception using
       errcode = '22023',
       column = 'dates',
-      message = 'a date of the calendar is none of the years 1970 to 9999: '
+      message = 'a date of the calendar is outside the years 1970 to 9999: '
         || (select coalesce(d.day::text, 'NULL') from unnest(new.dates) as d (day)
             where d.day between date '1970-01-01' and date '9999-12-31' is not true limit 1),
       hint = 'Give days such as 2026-12-25.';
@@ -82,7 +82,7 @@ begin
         errcode = '22023',
         column = 'lenser_id',
         message = format('calendar "%s" cannot go to another tenant', left(old.name, 60)),
-        hint = 'Create one of his own with the same dates.';
+        hint = 'Create another one with the same dates for that tenant.';
     end if;
     if (new.name, new.kind, new.timezone, new.dates, new.rules)
       is distinct from (old.name, old.kind, old.timezone, old.dates, old.rules)

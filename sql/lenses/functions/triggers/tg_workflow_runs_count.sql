@@ -25,7 +25,7 @@ begin
     return null;
   end if;
 
-  -- What a tick and the RPCs insert, at their own instant.
+  -- Each workflow has one instant, as in what a tick and the RPCs insert.
   for v_row in
     with added as (
       insert into lenses.run_counts (lenser_id, workflow_id, instant, total, succeeded, failed)

@@ -1,9 +1,9 @@
 -- Only its owner, through the RPCs, or a role with the table owner's rights may lower a schedule's
 -- approval; the trigger's WHEN clause lets the RPCs pass. Anyone else, service_role above all, may
--- only raise it: he may remove no requirement and no gate. A schedule with either stays with its
--- workflow, because the workflow's other runs must satisfy it. A schedule that he makes, or moves
--- to another workflow, must require at least what that workflow's other schedules and assignments
--- do.
+-- only raise it, and may remove no requirement and no gate. A schedule with either stays with its
+-- workflow, because the workflow's other runs must satisfy it. A schedule that such a role makes,
+-- or moves to another workflow, must require at least what that workflow's other schedules and
+-- assignments do.
 create or replace function lenses.tg_workflow_schedules_approval()
 returns trigger
 language plpgsql
@@ -53,7 +53,7 @@ begin
       'only its owner lowers the approval of schedule "%s"',
       coalesce(new.name, new.description, new.id::text)),
     hint = case tg_op when 'INSERT' then
-      'Demand what the workflow''s other schedules and assignments do, or let the owner make it.'
+      'Require what the workflow''s other schedules and assignments do, or let the owner make it.'
       else 'The owner does it with fn_patch_workflow_schedule, or makes another schedule.' end;
 end;
 $$;

@@ -24,9 +24,9 @@ begin
   end if;
   new := lenses.fn_prepare_schedule(new, v_old);
   if tg_op = 'UPDATE' and v_old.max_in_flight is null and new.max_in_flight is not null then
-    -- Nothing counts claims of a schedule without a limit, so they must end before it gets one. New
-    -- runs wait for the edit; a claim whose snapshot is from before it meets rows that were
-    -- written.
+    -- Claims are not counted for a schedule without a limit, so all of them must end before it gets
+    -- one. New runs wait for this edit. A claim with an older snapshot fails on the rows that are
+    -- written here.
     perform from lenses.workflow_schedules as s where s.id = v_old.id for update;
     update lenses.workflow_runs as r
     set status = r.status

@@ -26,4 +26,4 @@ end;
 $$;
 
 comment on function lenses.tg_workflow_versions_refuse() is
-  'Refuses (42501) to change or remove a version but with its workflow.';
+  'Refuses (42501) to change a version, or to remove it without its workflow.';

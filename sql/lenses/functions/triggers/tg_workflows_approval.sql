@@ -24,7 +24,7 @@ begin
   then
     raise exception using
       errcode = '42501',
-      message = format('only its owner deletes workflow "%s", which demands approval', old.id),
+      message = format('only its owner deletes workflow "%s", which requires approval', old.id),
       hint = 'To stop its schedules, pause them or set is_active to false.';
   end if;
   return new;

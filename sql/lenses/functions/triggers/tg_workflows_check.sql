@@ -29,7 +29,7 @@ begin
       errcode = '22023',
       column = 'lenser_id',
       message = format('workflow "%s" cannot go to another tenant', old.id),
-      hint = 'Create a workflow of his own with the same definition.';
+      hint = 'Create another one with the same definition for that tenant.';
   end if;
   if new.definition is distinct from old.definition then
     perform lenses.fn_check_definition(new.definition);

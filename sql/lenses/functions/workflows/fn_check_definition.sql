@@ -86,7 +86,7 @@ begin
       raise exception using
         errcode = '22023',
         column = format('definition.%s', v_part),
-        message = format('definition.%s: the id "%s" stands twice', v_part, left(v_word, 60)),
+        message = format('definition.%s: the id "%s" is used twice', v_part, left(v_word, 60)),
         hint = 'Each is an object with a non-empty string "id" of its own.';
     end if;
   end loop;

@@ -1,7 +1,7 @@
 -- Makes the schedules that a definition's triggers registered match the triggers: one schedule for
 -- each id, deleted with its entry. An entry changes what it names, and clears what it named before
--- (p_old_definition); everything else that the owner set stays, his pause included. Schedules made
--- by hand (trigger_id NULL) are left alone. The caller has locked the workflow. It goes entry by
+-- (p_old_definition); everything else that the owner set stays, a pause included. Schedules made by
+-- hand (trigger_id NULL) are left alone. The caller has locked the workflow. It goes entry by
 -- entry, since each is a row to lock, patch and save, and there are 1,000 at most; the dropped keys
 -- of all entries are found at once.
 create or replace function lenses.fn_sync_workflow_triggers(

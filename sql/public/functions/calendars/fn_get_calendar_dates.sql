@@ -1,4 +1,4 @@
--- For the owner: the dates of his calendar, or of a seed, within a range.
+-- For the owner: the dates of the caller's calendar, or of a seed, within a range.
 create or replace function public.fn_get_calendar_dates(
   p_calendar_id uuid,
   p_from date,
@@ -30,7 +30,7 @@ begin
       errcode = '22023',
       column = 'until',
       message = format(
-        'the dates from %s through %s are no range that can be listed',
+        'the range from %s through %s cannot be listed',
         coalesce(p_from::text, 'NULL'), coalesce(p_until::text, 'NULL')
       ),
       hint = 'Give the first and the last day, from 1970-01-01 to 9999-12-31, a century at most.';

@@ -1,4 +1,4 @@
--- For the owner: the seeds first, then his own.
+-- For the owner: the seeds first, then the caller's own.
 create or replace function public.fn_get_schedule_calendars()
 returns setof lenses.schedule_calendars
 language plpgsql
@@ -18,4 +18,5 @@ end;
 $$;
 
 comment on function public.fn_get_schedule_calendars() is
-  'The calendars the caller can attach: the seeds and his own, by name. 42501: no caller.';
+  'The calendars the caller can attach: the seeds and the caller''s own, by name. 42501: no '
+  'caller.';

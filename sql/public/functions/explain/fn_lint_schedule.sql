@@ -1,4 +1,5 @@
--- For the owner: one of his schedules, or all. For service_role: any, or those of all tenants.
+-- For the owner: one of the caller's schedules, or all. For service_role: any, or those of all
+-- tenants.
 create or replace function public.fn_lint_schedule(p_schedule_id uuid default null)
 returns table (schedule_id uuid, code text, severity text, message text, hint text)
 language plpgsql
@@ -19,6 +20,6 @@ end;
 $$;
 
 comment on function public.fn_lint_schedule(uuid) is
-  'What is likely not meant about a schedule of the caller''s (NULL: all of them; service_role: '
-  'of any): schedule_id, code, severity (info, warning, error), message, hint, as of '
+  'Likely mistakes of a schedule of the caller''s (NULL: all of them; service_role: of any): '
+  'schedule_id, code, severity (info, warning, error), message, hint, as of '
   'lenses.fn_lint_schedule. 42501: not the caller''s schedule.';

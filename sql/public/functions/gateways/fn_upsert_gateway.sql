@@ -1,4 +1,4 @@
--- For the owner. Without an id it creates a gateway; an id must be one of his.
+-- For the owner. Without an id it creates a gateway; an id must be the caller's.
 create or replace function public.fn_upsert_gateway(
   p_gateway_id uuid default null,
   p_name text default null,

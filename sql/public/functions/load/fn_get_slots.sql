@@ -25,7 +25,7 @@ begin
       errcode = '22023',
       column = 'until',
       message = format(
-        'from %s to %s is no stretch of time that can be looked at',
+        'the range from %s to %s is not valid',
         coalesce(p_from::text, 'NULL'), coalesce(p_until::text, 'NULL')
       ),
       hint = 'Give p_until after p_from, 31 days at most.';
@@ -64,6 +64,6 @@ $$;
 comment on function public.fn_get_slots(uuid[], timestamptz, timestamptz, integer) is
   'The slots of the caller''s schedules and gateway crons of these ids (100 at most; others are '
   'left out) from p_from until before p_until (31 days at most), the first p_limit (at most 200) '
-  'of each: schedule_id, slot_at. By the rule alone, active or not; what becomes of a slot is '
-  'fn_preview_schedule_ticks'' answer. 22023: no such stretch, too many ids, a bad limit; 42501: '
-  'no caller.';
+  'of each: schedule_id, slot_at. By the rule alone, active or not; fn_preview_schedule_ticks '
+  'says what will happen to a slot. 22023: a bad range of time, too many ids, a bad limit; '
+  '42501: no caller.';

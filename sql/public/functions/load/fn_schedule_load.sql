@@ -1,4 +1,5 @@
--- For the owner: his own load. For service_role: that of all tenants, unless it acts as one.
+-- For the owner: the load of the caller's schedules. For service_role: that of all tenants, unless
+-- it acts as one.
 create or replace function public.fn_schedule_load(p_timezone text default 'UTC')
 returns table (hour_at timestamptz, local_day date, local_hour int, slots bigint, schedules bigint)
 language sql

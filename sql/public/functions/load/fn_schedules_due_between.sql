@@ -25,7 +25,7 @@ begin
       errcode = '22023',
       column = 'until',
       message = format(
-        'from %s to %s is no stretch of time that can be looked at',
+        'the range from %s to %s is not valid',
         coalesce(p_from::text, 'NULL'), coalesce(p_until::text, 'NULL')
       ),
       hint = 'Give p_until after p_from, 31 days at most.';
@@ -84,6 +84,6 @@ $$;
 
 comment on function public.fn_schedules_due_between(timestamptz, timestamptz, integer) is
   'The caller''s active schedules and gateway crons that have a slot from p_from until before '
-  'p_until (31 days at most), the first to come first, p_limit (at most 500) of them: schedule_id '
-  '(a cron''s id for a gateway), resource_type, slots (how many there), first_at. 22023: no such '
-  'stretch, or a negative limit; 42501: no caller.';
+  'p_until (31 days at most), the first to come first, p_limit (at most 500) of them: '
+  'schedule_id (a cron''s id for a gateway), resource_type, slots (how many there), first_at. '
+  '22023: a bad range of time, or a negative limit; 42501: no caller.';

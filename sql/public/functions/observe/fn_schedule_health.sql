@@ -39,5 +39,5 @@ $$;
 
 comment on function public.fn_schedule_health() is
   'The caller''s health, a line a row: check_name, state (ok, warn, bad), label, detail, advice, '
-  'schedule_id. First whether anything dispatches, then each of his schedules that is not fine: '
-  'MISSED, NEVER_RAN, PAUSED and the like. 42501: no caller.';
+  'schedule_id. First whether anything dispatches, then each of the caller''s schedules that has '
+  'a problem: MISSED, NEVER_RAN, PAUSED and the like. 42501: no caller.';

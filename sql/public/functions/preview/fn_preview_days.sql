@@ -1,4 +1,5 @@
--- For the owner: one of his schedules, or all. For service_role: any, or those of all tenants.
+-- For the owner: one of the caller's schedules, or all. For service_role: any, or those of all
+-- tenants.
 create or replace function public.fn_preview_days(
   p_from date default (now() at time zone 'UTC')::date,
   p_days integer default 31,

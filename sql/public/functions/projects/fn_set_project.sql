@@ -1,4 +1,4 @@
--- For the owner: marks what his project made, so that the project may remove it again. It writes no
+-- For the owner: marks what a project made, so that the project may remove it again. It writes no
 -- column that a tick, a trigger or a version looks at.
 create or replace function public.fn_set_project(
   p_project text,
@@ -50,5 +50,5 @@ $$;
 
 comment on function public.fn_set_project(text, uuid[], uuid[], uuid[]) is
   'Notes that the calendars, workflows and schedules of the caller were made by the project '
-  'p_project (1 to 200 characters; NULL: by none); ids that are not his are passed over. Returns '
-  'how many changed. 22023: bad name; 42501: no caller.';
+  'p_project (1 to 200 characters; NULL: by none); ids that are not the caller''s are ignored. '
+  'Returns how many changed. 22023: bad name; 42501: no caller.';

@@ -31,8 +31,8 @@ begin
     raise exception using
       errcode = '22023',
       column = 'until',
-      message = format('p_until %s is to come', p_until),
-      hint = 'The dispatcher runs the slots to come.';
+      message = format('p_until %s is in the future', p_until),
+      hint = 'The dispatcher runs future slots.';
   elsif p_since > v_until then
     raise exception using
       errcode = '22023',

@@ -121,5 +121,5 @@ comment on function public.fn_get_runs(jsonb, integer, timestamptz) is
   '"before_run" (an id: what comes after that run in this list; the id of a page''s last row '
   'gives the next page). p_before: only what was created before that instant. schedule is its '
   'name, else its description; cause and error are of the newest attempt that failed, error cut '
-  'to 2000 characters. 22023: an unknown key or word (the message names the nearest), a value '
-  'that makes no sense; 42501: a schedule, workflow or run that is not the caller''s, or unknown.';
+  'to 2000 characters. 22023: an unknown key or word (the message names the nearest), a bad '
+  'value; 42501: a schedule, workflow or run that is not the caller''s, or unknown.';

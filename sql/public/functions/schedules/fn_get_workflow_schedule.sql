@@ -54,7 +54,7 @@ end;
 $$;
 
 comment on function public.fn_get_workflow_schedule(uuid) is
-  'The caller''s schedule as an object: its columns, and description (his own, or else the '
+  'The caller''s schedule as an object: its columns, and description (its own, or else the '
   'English of its times), english, status (enabled, paused, disabled), workflow_title, '
   'calendar_name, effective_policies (what holds with the assignment''s and the server''s '
   'defaults, and what its runs carry), next_slots (the next 5 slots, whether paused or not) and '

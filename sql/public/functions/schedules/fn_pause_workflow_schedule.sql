@@ -20,7 +20,7 @@ begin
     raise exception using
       errcode = '22023',
       column = 'until',
-      message = format('until is no instant to come: "%s"', p_until),
+      message = format('until must be in the future, not "%s"', p_until),
       detail = format('It is %s now.', date_trunc('second', now())),
       hint = 'Give a time in the future, or NULL to pause until it is resumed.';
   end if;

@@ -22,5 +22,5 @@ end;
 $$;
 
 comment on function public.fn_set_schedule_calendar(uuid, uuid) is
-  'Attaches one of the caller''s calendars, or a seed, to his schedule; NULL detaches. Returns '
-  'the row. 22023: no such calendar; 42501: the schedule is not the caller''s.';
+  'Attaches one of the caller''s calendars, or a seed, to the caller''s schedule; NULL detaches. '
+  'Returns the row. 22023: no such calendar; 42501: the schedule is not the caller''s.';

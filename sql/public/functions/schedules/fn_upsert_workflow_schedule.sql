@@ -113,12 +113,12 @@ comment on function public.fn_upsert_workflow_schedule(
   text, bigint, timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer, text, timestamptz,
   text
 ) is
-  'Creates a schedule of the caller''s workflow, or replaces the caller''s schedule p_schedule_id '
-  'whole; an id that nobody has is created under it. p_cron_expr in p_timezone (IANA), or '
-  'p_interval_ms (milliseconds, at least 300000) alone, or p_run_at, one slot, alone; p_name is '
-  'unique among the caller''s; p_on_holiday skip, before or after says what becomes of slots on '
-  'dates that p_calendar_id closes; p_jitter_ms 0 to 86400000, NULL is the server''s default; a '
-  'policy that is NULL or the parameter''s default is left out: its assignment''s and the '
-  'server''s hold (fn_patch_workflow_schedule spells a default out). A pause is kept; what '
-  'changes no slot keeps next_run_at and due_at. Returns the row. 22023: bad input, '
-  'cycle_detected; 42501: workflow or schedule is not the caller''s; 53400: too many schedules.';
+  'Creates a schedule of the caller''s workflow, or replaces the whole schedule p_schedule_id of '
+  'the caller; an unknown id is created. p_cron_expr in p_timezone (IANA), or p_interval_ms '
+  '(milliseconds, at least 300000) alone, or p_run_at, one slot, alone; p_name is unique among '
+  'the caller''s; p_on_holiday skip, before or after decides about slots on dates that '
+  'p_calendar_id closes; p_jitter_ms 0 to 86400000, NULL is the server''s default; a policy that '
+  'is NULL or the parameter''s default is left out: its assignment''s and the server''s hold '
+  '(fn_patch_workflow_schedule spells a default out). A pause is kept; a change that moves no '
+  'slot keeps next_run_at and due_at. Returns the row. 22023: bad input, cycle_detected; 42501: '
+  'workflow or schedule is not the caller''s; 53400: too many schedules.';

@@ -1,4 +1,4 @@
--- For the owner. Without an id it creates a workflow; an id must be one of his. The workflow and
+-- For the owner. Without an id it creates a workflow; an id must be the caller's. The workflow and
 -- the schedules of its triggers change together or not at all.
 create or replace function public.fn_upsert_workflow(
   p_workflow_id uuid default null,
@@ -51,8 +51,8 @@ end;
 $$;
 
 comment on function public.fn_upsert_workflow(uuid, text, jsonb, text, text) is
-  'Creates a workflow of the caller, or changes his p_workflow_id: NULL keeps. p_kind workflow or '
-  'battle; p_status active, paused, deprecated or deleted (its schedules go). A p_definition '
-  '{"nodes","edges","triggers"} that differs is a new version; its schedule_based triggers become '
-  'schedules, one an id, changed and deleted with their entries. Returns the row. 22023: bad '
-  'input, cycle_detected; 42501: not the caller''s; 53400: too many schedules.';
+  'Creates a workflow of the caller, or changes the caller''s p_workflow_id: NULL keeps. p_kind '
+  'workflow or battle; p_status active, paused, deprecated or deleted (its schedules go). A '
+  'p_definition {"nodes","edges","triggers"} that differs is a new version; its schedule_based '
+  'triggers become schedules, one an id, changed and deleted with their entries. Returns the '
+  'row. 22023: bad input, cycle_detected; 42501: not the caller''s; 53400: too many schedules.';

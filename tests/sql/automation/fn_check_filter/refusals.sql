@@ -13,11 +13,11 @@ select throws_ok(
 );
 select throws_ok(
   $$select automation.fn_check_filter('{"a": {"eq": 1}}')$$, '22023',
-  'filter path "a" is no JSON Pointer; the nearest is "/a"'
+  'filter path "a" is not a JSON Pointer; the nearest is "/a"'
 );
 select throws_ok(
   $$select automation.fn_check_filter('{"/a~": {"eq": 1}}')$$, '22023',
-  'filter path "/a~" is no JSON Pointer: "~" stands alone'
+  'filter path "/a~" is not a JSON Pointer: "~" stands alone'
 );
 select throws_ok(
   $$select automation.fn_check_filter('{"/a": "x"}')$$, '22023',

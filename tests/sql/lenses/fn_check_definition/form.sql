@@ -21,7 +21,7 @@ select throws_ok(
 );
 select throws_ok(
   $$select lenses.fn_check_definition('{"nodes": [{"id": "a"}, {"id": "a"}]}')$$, '22023',
-  'definition.nodes: the id "a" stands twice'
+  'definition.nodes: the id "a" is used twice'
 );
 select throws_ok(
   $$select lenses.fn_check_definition('{"nodes": [{"id": "a"}], "edges": [{"from": "a", "to": "b"}]}')$$,

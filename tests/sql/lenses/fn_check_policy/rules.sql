@@ -31,7 +31,7 @@ select is(pg_temp.check_policy('{"count": 2.5}'), 'rules.count is 2.5; the neare
 select is(
   pg_temp.check_policy('{"one": "rigth"}'), 'rules.one: unknown value "rigth"; the nearest is "right"'
 );
-select is(pg_temp.check_policy('{"id": "x"}'), 'rules.id is no uuid: "x"');
+select is(pg_temp.check_policy('{"id": "x"}'), 'rules.id is not a uuid: "x"');
 select is(pg_temp.check_policy('{"free": ["abcd"]}'), 'rules.free: bad entry "abcd"');
 select is(
   pg_temp.check_policy('{"some": ["lift"]}'), 'rules.some: bad entry "lift"; the nearest is "left"'

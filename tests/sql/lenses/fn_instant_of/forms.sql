@@ -19,14 +19,14 @@ select is(pg_temp.instant_of('2031-05-01 09:00+02'), '2031-05-01T07:00:00.000000
 select is(pg_temp.instant_of('2031-05-01T09:00:00.25-03:30'), '2031-05-01T12:30:00.250000', 'fractions');
 select is(pg_temp.instant_of('2031-05-01T09:00'), '2031-05-01T09:00:00.000000', 'no zone is UTC, whatever the session''s');
 select is(pg_temp.instant_of('2031-05-02'), '2031-05-02T00:00:00.000000', 'a date is its midnight, whatever DateStyle');
-select is(pg_temp.instant_of('now'), 'at is no instant: "now"', 'no words');
-select is(pg_temp.instant_of('infinity'), 'at is no instant: "infinity"', 'no infinity');
-select is(pg_temp.instant_of(''), 'at is no instant: ""', 'empty');
-select is(pg_temp.instant_of('2031-13-01'), 'at is no instant: "2031-13-01"', 'no such month');
-select is(pg_temp.instant_of('2031-01-01T25:00Z'), 'at is no instant: "2031-01-01T25:00Z"', 'no such hour');
-select is(pg_temp.instant_of('2031-01-01T00:00+77'), 'at is no instant: "2031-01-01T00:00+77"', 'no such offset');
-select is(pg_temp.instant_of('2031-01-01 00:00 CET'), 'at is no instant: "2031-01-01 00:00 CET"', 'no abbreviation');
-select is(pg_temp.instant_of('31-01-01'), 'at is no instant: "31-01-01"', 'four digits a year');
+select is(pg_temp.instant_of('now'), 'at is not an instant: "now"', 'no words');
+select is(pg_temp.instant_of('infinity'), 'at is not an instant: "infinity"', 'no infinity');
+select is(pg_temp.instant_of(''), 'at is not an instant: ""', 'empty');
+select is(pg_temp.instant_of('2031-13-01'), 'at is not an instant: "2031-13-01"', 'no such month');
+select is(pg_temp.instant_of('2031-01-01T25:00Z'), 'at is not an instant: "2031-01-01T25:00Z"', 'no such hour');
+select is(pg_temp.instant_of('2031-01-01T00:00+77'), 'at is not an instant: "2031-01-01T00:00+77"', 'no such offset');
+select is(pg_temp.instant_of('2031-01-01 00:00 CET'), 'at is not an instant: "2031-01-01 00:00 CET"', 'no abbreviation');
+select is(pg_temp.instant_of('31-01-01'), 'at is not an instant: "31-01-01"', 'four digits a year');
 
 select * from finish();
 rollback;

@@ -17,8 +17,8 @@ select is(pg_temp.span('PT5M'), '00:05:00', 'ISO 8601');
 select is(pg_temp.span('1 minute'), '00:01:00', 'the shortest');
 select is(pg_temp.span('59 seconds'), 'grace is out of range: "59 seconds"', 'too short');
 select is(pg_temp.span('25 hours'), 'grace is out of range: "25 hours"', 'too long');
-select is(pg_temp.span('soon'), 'grace is no span of time: "soon"', 'not a span');
-select is(pg_temp.span('999999999999 years'), 'grace is no span of time: "999999999999 years"', 'overflow');
+select is(pg_temp.span('soon'), 'grace is not a span of time: "soon"', 'not a span');
+select is(pg_temp.span('999999999999 years'), 'grace is not a span of time: "999999999999 years"', 'overflow');
 
 select * from finish();
 rollback;

@@ -1,5 +1,5 @@
 -- One English sentence for a valid expression, made from its parsed form. Expressions that mean the
--- same get the same sentence, and two schedules that ever differ never do.
+-- same get the same sentence, and expressions that differ at any time get different ones.
 create or replace function lenses.fn_cron_describe(p_cron_expr text)
 returns text
 language plpgsql

@@ -1,6 +1,6 @@
--- The minutes and hours of a spec in English. "Every ..." and "of every hour" stand for real time
--- where people usually write such a set with a star; "At ..." stands for the wall clock. All else
--- says what a change of the clock does. So two specs that differ never read the same.
+-- The minutes and hours of a spec in English. "Every ..." and "of every hour" mean real time, for
+-- sets that people usually write with a star; "At ..." means the wall clock. All other sentences
+-- say what a change of the clock does. So two specs that differ never read the same.
 create or replace function lenses.fn_cron_describe_time(p_spec lenses.cron_spec)
 returns text
 language plpgsql

@@ -20,7 +20,7 @@ declare
     when '@hourly' then '0 * * * *'
     when '@every_minute' then '* * * * *'
   end;
-  -- five fields from the first, the second; weekdays in full and ? as other schedulers take them
+  -- five fields, from the first or the second on, with full weekday names and ? replaced
   v_heads text[] := array(
     select replace(regexp_replace(
       array_to_string(p_fields[place:place + 4], ' '),
@@ -48,7 +48,7 @@ begin
     when v_first ~ '^(cron_)?tz=' then
       'Leave the zone out of the expression and give it as the schedule''s timezone.'
     when v_first ~ '^[a-z_]+=' or p_fields[2] = '=' then
-      'A setting of a crontab is no schedule; write five fields, such as 0 9 * * 1-5.'
+      'A setting of a crontab is not a schedule; write five fields, such as 0 9 * * 1-5.'
     when v_first like '#%' then
       'Comments are not supported; write the five fields alone.'
     when v_is_first and p_fields[6] like '#%' then

@@ -58,7 +58,7 @@ begin
   elsif v_item ~ '[0-9][.][0-9]' or v_item ~ '^[+]' or v_item ~ '^0X|^[0-9]+E[0-9]' then
     return 'Values are plain whole numbers.';
   elsif v_item ~ '[''"]' then
-    return 'Leave the quotes away.';
+    return 'Leave the quotes out.';
   elsif v_item ~ '[;|&]' then
     return 'Items of a list are separated by commas.';
   elsif v_item ~ E'[\n\r]' then

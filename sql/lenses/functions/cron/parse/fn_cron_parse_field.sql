@@ -28,7 +28,7 @@ begin
     return v_all;
   end if;
   foreach v_item in array string_to_array(p_text, ',') loop
-    -- no groups are captured: that would take thirty times as long
+    -- no capturing groups: they would take thirty times as long
     if v_item !~ '^([*]|([0-9]+|[A-Za-z]{3})(-([0-9]+|[A-Za-z]{3}))?)(/[0-9]+)?$' then
       perform lenses.fn_cron_refuse_item(p_cron_expr, p_field, v_item, 'syntax');
     end if;

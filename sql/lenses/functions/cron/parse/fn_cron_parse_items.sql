@@ -1,7 +1,7 @@
 -- A day field with items L, L-n, nW, LW (day of month, p_field 3) or d#k, dL (day of week, 5), as
--- masks: first the plain items as of lenses.fn_cron_parse_field, then the others as of
--- lenses.cron_spec, NULL where there is none: last_days and near_days, or nth_weekdays.
--- Raises 22023 at the first item that is none of these.
+-- masks: first the plain items as in lenses.fn_cron_parse_field, then the others as in
+-- lenses.cron_spec, NULL where there are none: last_days and near_days, or nth_weekdays. Raises
+-- 22023 at the first item that is none of these.
 create or replace function lenses.fn_cron_parse_items(
   p_cron_expr text,
   p_field integer,

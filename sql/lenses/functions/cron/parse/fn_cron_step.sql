@@ -1,5 +1,5 @@
--- The distance between neighbours of an ordered list, where it is the same all along; else NULL,
--- also for fewer than two.
+-- The distance between neighbours of an ordered list, where all distances are equal; otherwise, and
+-- for fewer than two values, NULL.
 create or replace function lenses.fn_cron_step(p_values integer[])
 returns integer
 language plpgsql

@@ -1,6 +1,6 @@
 -- A number or a three-letter name of a cron field as an integer; NULL for a name that the field
--- does not have. p_field counts from 1; 0 reads a step. Numbers of any length: 9999 is the most.
--- Names are compared in collation C: a Turkish database would turn fri into something else.
+-- does not have. p_field counts from 1; 0 reads a step. A number of any length is read, as 9999 at
+-- most. Names are compared in collation C: a Turkish database would turn fri into something else.
 create or replace function lenses.fn_cron_value(p_field integer, p_text text)
 returns integer
 language plpgsql

@@ -1,6 +1,6 @@
 -- How many slots lie in (p_after, p_until]. Counts whole stretches between two changes of the
--- clock; a gap's slots are one for a fixed schedule, none for real time, and a repeated hour counts
--- once or twice, exactly as lenses.fn_cron_next_after_spec gives them.
+-- clock; the slots in a gap count as one for a fixed schedule and as none for a real-time schedule,
+-- and a repeated hour counts once or twice, exactly as lenses.fn_cron_next_after_spec gives them.
 create or replace function lenses.fn_cron_count(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -41,7 +41,8 @@ begin
   end if;
 
   if not p_spec.is_real_time then
-    -- the latest wall minute seen so far: in a second pass, the end of the first
+    -- the latest wall minute so far; in the second pass of a repeated hour, the end of the first
+    -- pass
     v_turn := lenses.fn_cron_next_transition(v_zone, v_after - 2880, v_after);
     if v_turn is not null then
       v_wall := greatest(v_wall, lenses.fn_cron_wall_minute(v_zone, v_turn - 1));
@@ -58,7 +59,7 @@ begin
     if p_spec.is_real_time then
       v_wall := lenses.fn_cron_wall_minute(v_zone, v_turn) - 1;
     else
-      -- all that the gap skips, with its end, is one slot
+      -- the minutes that the gap skips and its end together are one slot
       v_wall := greatest(v_wall, v_end);
       v_end := lenses.fn_cron_wall_minute(v_zone, v_turn);
       v_count := v_count + least(lenses.fn_cron_wall_count(p_spec, v_wall, v_end), 1);

@@ -1,5 +1,5 @@
 -- How many slots lie in (p_after, p_until], for a spec that is not an expression alone (day_rule
--- beyond 7). Slots that move are walked, a year at a time.
+-- beyond 7). Slots that move are listed and counted, a year at a time.
 create or replace function lenses.fn_cron_count_beyond(
   p_spec lenses.cron_spec,
   p_timezone text,

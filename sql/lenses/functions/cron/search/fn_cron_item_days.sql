@@ -1,8 +1,8 @@
 -- The days of a month that match a spec with day items (day_rule 4 or 5), as a mask with bit 0 for
 -- the first day. The month is given by its length and the weekday of its first day (0 is Sunday),
--- which is all that decides. The months of the spec are not asked.
--- Of a week that is repeated six times, a shift gives the weekdays from the first day on; the k-th
--- weekday of a month lies within its k-th seven days, the last one within its last seven.
+-- because nothing else matters; the spec's own months are ignored. A week repeated six times and
+-- shifted gives the weekdays from the first day on; the k-th weekday of a month lies within its
+-- k-th seven days, the last one within its last seven.
 create or replace function lenses.fn_cron_item_days(
   p_spec lenses.cron_spec,
   p_length integer,

@@ -1,5 +1,5 @@
--- Whether a slot falls in the minute of p_now. It asks the search itself, one minute earlier, so
--- that the two can never disagree.
+-- Whether a slot falls in the minute of p_now. It calls the search itself, from one minute earlier,
+-- so that the two can never disagree.
 create or replace function lenses.fn_cron_matches_now(
   p_cron_expr text,
   p_now timestamptz default now(),

@@ -1,5 +1,5 @@
 -- Where the slots came from that have moved to p_slot, in order; empty for a slot of the expression
--- itself that nothing joined.
+-- that no other slot has moved to.
 create or replace function lenses.fn_cron_moved_from(
   p_spec lenses.cron_spec,
   p_timezone text,

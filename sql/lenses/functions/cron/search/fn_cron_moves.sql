@@ -37,7 +37,7 @@ begin
   loop
     origin := lenses.fn_cron_next_after_spec(v_base, p_timezone, origin);
     exit when origin is null or origin > p_until;
-    -- the calendar's dates, a stretch at a time: a caller may stop at the first slot of many years
+    -- reads the calendar's dates in parts, because a caller may stop at the first slot
     if origin > v_known then
       v_known := least(greatest(p_until, origin), origin + interval '130 days');
       select c.timezone, c.is_skip, c.dates into v_calendar_zone, v_is_skip, v_dates
@@ -51,7 +51,8 @@ begin
       continue;
     end if;
     v_minute := floor(extract(epoch from origin) / 60)::bigint + c_epoch;
-    -- once a date: how many days away the next open one is, and whether a clock turns until then
+    -- once for each date: how many days away the next open one is, and whether the clock changes
+    -- before it
     if v_today is distinct from v_date then
       v_date := v_today;
       select min(n) into v_away

@@ -28,7 +28,8 @@ declare
   v_is_turn boolean := false;
 begin
   if not p_spec.is_real_time then
-    -- the latest wall minute seen so far: in a second pass, the end of the first
+    -- the latest wall minute so far; in the second pass of a repeated hour, the end of the first
+    -- pass
     v_turn := lenses.fn_cron_next_transition(v_zone, v_after - 2880, v_after);
     if v_turn is not null then
       v_wall := greatest(v_wall, lenses.fn_cron_wall_minute(v_zone, v_turn - 1));
@@ -49,7 +50,7 @@ begin
       if v_is_turn or (floor(date_part('epoch', timezone(
       v_zone, to_timestamp(((v_next - c_epoch) * 60)::float8))) / 60)::bigint + c_epoch)
         = v_next + v_offset then
-        -- far off: nothing matches until shortly before it, whatever the clock does meanwhile
+        -- far away: nothing matches until shortly before it, whatever the clock does in between
         v_after := v_wall - 961;
         v_offset := (floor(date_part('epoch', timezone(
       v_zone, to_timestamp(((v_after - c_epoch) * 60)::float8))) / 60)::bigint + c_epoch) - v_after;
@@ -73,7 +74,7 @@ begin
         return to_timestamp(((v_turn - c_epoch) * 60)::float8);
       end if;
     end if;
-    -- at a full hour, as a rule
+    -- usually at a full hour
     v_after := v_next - v_next % 60;
     if (floor(date_part('epoch', timezone(
       v_zone, to_timestamp(((v_after - c_epoch) * 60)::float8))) / 60)::bigint + c_epoch)

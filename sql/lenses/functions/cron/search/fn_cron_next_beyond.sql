@@ -23,7 +23,7 @@ begin
     return case when p_spec.run_at > p_after then p_spec.run_at end;
   end if;
   if not v_is_back then
-    -- what was closed until just now may have moved to what comes next
+    -- slots of the closed dates just before may have moved to the next open one
     v_from := p_after - case
       when lenses.fn_is_closed_near(p_spec.calendar_id, p_after) then c_reach
       else interval '2 days' end;

@@ -38,7 +38,7 @@ begin
     perform lenses.fn_dispatch_bisecting(
       p_schedule_ids[v_size / 2 + 1 : v_size], p_tick_id, p_now, p_cap, p_max_catchup);
   elsif p_cap > 1 then
-    -- Several slots may be due: the good ones before the bad one are not held back by it.
+    -- Several slots may be due: those before the one that fails are still dispatched.
     perform lenses.fn_dispatch_bisecting(
       p_schedule_ids, p_tick_id, p_now, p_cap / 2, p_max_catchup);
   else

@@ -46,7 +46,7 @@ begin
       p_tick_id, p_now, v_late_until, v_kind,
       case
         when v_kind = 'fresh' then p_limit
-        -- Before those on time: about as many slots as a batch of theirs.
+        -- Late schedules first: about as many slots as a batch of schedules on time has.
         when v_kind = 'late' and v_kind = v_kinds[1] then greatest(p_limit / p_max_catchup, 1)
         else greatest(p_limit / 10, 1) end);
     v_taken := coalesce(cardinality(v_picked.schedule_ids), 0);

@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
 -- Counting battles against a limit and inserting the runs that the limit allows must be one step.
--- So whoever dispatches such schedules locks the rows of the limits first, after the schedules and
--- in the order of the agents. A call by hand waits for them (p_waits), so that two calls cannot
--- both pass; a tick never waits. Returns the schedules whose limits another transaction holds: they
--- must not be dispatched now.
+-- So a caller that dispatches such schedules locks the rows of the limits first, after the
+-- schedules and in the order of the agents. A call by hand waits for them (p_waits), so that two
+-- calls cannot both pass; a tick never waits. Returns the schedules whose limits another
+-- transaction holds: they must not be dispatched now.
 create or replace function lenses.fn_lock_battle_quota(p_schedule_ids uuid[], p_waits boolean)
 returns uuid[]
 language plpgsql

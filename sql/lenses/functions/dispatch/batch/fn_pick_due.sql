@@ -4,7 +4,7 @@
 -- leaves out what this tick, or another lane of its round, has taken. It locks the due row and the
 -- schedule row, both or neither, with SKIP LOCKED. Where all fit into one batch the oldest due come
 -- first. Where more are due, the tick's row lists the tenants that have any, and each gets an equal
--- share of a batch, his oldest due first, until he has none left. A tenant that was not reached
+-- share of a batch, its oldest due first, until it has none left. A tenant that was not reached
 -- comes first in the next batch. Each lane begins elsewhere in that list, so that their first
 -- batches together reach as many tenants as possible. input_bytes is the size of each schedule's
 -- inputs.
@@ -110,7 +110,7 @@ begin
     v_turns := null;
   end loop;
 
-  -- Who had his full share may have more, and goes to the end of the line.
+  -- A tenant that got its full share may have more due, and goes to the end of the list.
   v_turns := (
     with taken as materialized (
       select u.lenser_id, count(*) as schedules from unnest(v_lenser_ids) as u (lenser_id)

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- onOverlap replace: cancels the oldest runs in flight of the dispatched schedules until their
--- limit holds again, with the new runs counted. It waits for whoever holds such a run, so it takes
--- the runs in the same order as lenses.fn_heartbeat_workflow_runs: by schedule, then by run.
+-- limit holds again, with the new runs counted. It waits for locks on such runs, so it takes the
+-- runs in the same order as lenses.fn_heartbeat_workflow_runs: by schedule, then by run.
 create or replace function lenses.fn_replace_oldest_runs(
   p_decisions lenses.slot_decision[],
   p_now timestamptz

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Adds changes at many instants to lenses.run_counts: as they are where a workflow has few, else
--- folded.
+-- Adds changes at many instants to lenses.run_counts: as they are where a workflow has few,
+-- otherwise folded.
 create or replace function lenses.fn_add_run_counts(p_changes lenses.run_counts[])
 returns void
 language plpgsql

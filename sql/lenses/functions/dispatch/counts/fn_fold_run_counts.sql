@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
 -- Folds the changes that have piled up in a workflow's counts into instants and longer spans, a
--- thousand at a time, and drops what no condition can ask for any more. Whoever adds a change calls
--- it one time in 128: p_pile changes are quick to read, and folding more often would slow the tick.
--- It never waits: it passes over rows that another transaction is folding. Under repeatable read,
--- where those rows would cause a serialization failure, it does nothing.
+-- thousand at a time, and drops what no condition can ask for any more. A caller that adds a change
+-- calls it one time in 128: p_pile changes are quick to read, and folding more often would slow the
+-- tick. It never waits: it passes over rows that another transaction is folding. Under repeatable
+-- read, where those rows would cause a serialization failure, it does nothing.
 create or replace function lenses.fn_fold_run_counts(
   p_lenser_id uuid,
   p_workflow_id uuid,
@@ -26,7 +26,7 @@ begin
     offset p_pile - 1
   )
     or current_setting('transaction_isolation') <> 'read committed'
-    -- a recount alone holds it
+    -- only a recount takes this lock in exclusive mode
     or not pg_try_advisory_xact_lock_shared(1818653553, 18)
   then
     return;

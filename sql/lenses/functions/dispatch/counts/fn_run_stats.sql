@@ -2,8 +2,8 @@
 -- A workflow's runs of the 24 hours before p_now, by created_at: succeeded, failed, total. The
 -- figures are exact: sums of whole hours, and at both ends of minutes, of 5 seconds, of instants
 -- and of changes that are not folded yet. So the cost does not depend on the number of runs. Where
--- p_now lies further back than the counts reach for certain, the runs themselves are counted, with
--- the same answer.
+-- p_now is older than the counts are certain to reach, the runs themselves are counted, with the
+-- same result.
 create or replace function lenses.fn_run_stats(
   p_lenser_id uuid,
   p_workflow_id uuid,

@@ -1,12 +1,12 @@
 -- owner: lf_sql_engine
--- The one judge of slots: tick, preview, backfill and run-now all ask here. Set-wise; writes
--- nothing. p_mode is tick; preview (looks at runs as they are now, in every row); backfill (no
--- overlap guard); or manual (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs
--- themselves. Guards are asked in order, and the first that refuses names the reason. A condition
--- is asked once for each schedule and its context once for each workflow, and only where the
--- earlier guards let a slot pass. A parent row that is gone (deleted past the foreign keys) is a
--- reason too, so that no slot passes without its calendar or its gates. The planner settings keep
--- the plan to index look-ups, whatever its estimates.
+-- Decides about slots, for the tick, preview, backfill and run-now alike. Set-wise; writes nothing.
+-- p_mode is tick; preview (looks at runs as they are now, in every row); backfill (no overlap
+-- guard); or manual (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs themselves.
+-- Guards run in order, and the first that refuses gives the reason. A condition is evaluated once
+-- for each schedule and its context is built once for each workflow, and only where the earlier
+-- guards let a slot pass. A parent row that is gone (deleted past the foreign keys) is a reason
+-- too, so that no slot passes without its calendar or its gates. The planner settings keep the plan
+-- to index look-ups, whatever its estimates.
 create or replace function lenses.fn_evaluate_slots(
   p_candidates lenses.slot_candidate[],
   p_now timestamptz,
@@ -66,7 +66,7 @@ begin
         r.assignee_id as own_assignee_id, r.assignee_type as own_assignee_type,
         r.workflow_assignment_id, r.calendar_id, r.approval_policy,
         r.inputs_rotation is not null as has_rotation, r.last_rotation_index, r.max_in_flight,
-        -- An upper bound that needs no reading: how far each method can compress at all.
+        -- An upper bound without reading the value: the most that each method can compress.
         pg_column_size(coalesce(r.inputs_rotation, r.inputs_template)) * case
           pg_column_compression(coalesce(r.inputs_rotation, r.inputs_template))
           when 'pglz' then 90 when 'lz4' then 255 else 1 end as inputs_bytes,
@@ -122,7 +122,7 @@ begin
       p_now) as b
   ),
 
-  -- Once a schedule, however many slots it has: to count the entries is to read them all.
+  -- Once for each schedule, however many slots it has: counting the entries means reading them all.
   rotations as materialized (
     select q.schedule_id, r.entries
     from (select distinct g.schedule_id from gated as g where g.has_rotation) as q
@@ -161,9 +161,8 @@ begin
               and r.status in ('pending_approval', 'pending', 'running'))
           then 'overlap_in_flight'
         when v.cycle is not null then 'cycle_detected'
-        -- Each as a place in the order of the index that is for it: by mere equality a planner that
-        -- knows nothing of the table may read the whole of workflow_runs_newest_idx, a row at a
-        -- time.
+        -- Each look-up follows the order of its index: with plain equality, a planner without
+        -- statistics may read all of workflow_runs_newest_idx row by row.
         when g.slot is not null and coalesce(
           (
             select n.id

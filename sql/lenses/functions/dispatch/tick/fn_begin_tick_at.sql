@@ -72,7 +72,7 @@ begin
       case when p_lane is null then p_now else date_trunc('minute', p_now) end),
     v_silent_since,
     coalesce(v_before.passes, 0),
-    -- What a timeout has made smaller grows again, tick by tick.
+    -- A size that a timeout has reduced grows again with each tick.
     case when v_before.part_limit <= 5000 then v_before.part_limit * 2 end,
     case when v_before.batch_limit <= 5000 then v_before.batch_limit * 2 end
   )

@@ -16,7 +16,7 @@ declare
   v_ended integer := 0;
   v_error text;
 begin
-  -- As a rule there is none: one look into the index costs less than the query.
+  -- Usually there is none, and one look into the index costs less than the query.
   if not exists (
     select from lenses.workflow_schedules as s where s.paused_until <= p_now and not s.is_active
   ) then

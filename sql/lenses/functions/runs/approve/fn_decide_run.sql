@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- The owner's decision: nothing else approves a run. It determines the caller itself, so that no
 -- role that may execute it can decide for somebody else. It records what was approved by its
--- digest, and who decided: the profile and the user, and the role and session that claimed to be
--- him.
+-- digest, and who decided: the profile and the user, and the role and session that acted as that
+-- user.
 create or replace function lenses.fn_decide_run(p_run_id uuid, p_decision text, p_note text)
 returns lenses.workflow_runs
 language plpgsql
@@ -26,7 +26,7 @@ begin
     raise exception using
       errcode = '22023',
       message = format(
-        'the approval of run "%s" ran out at %s', v_run.id, v_run.approval_expires_at
+        'the approval of run "%s" expired at %s', v_run.id, v_run.approval_expires_at
       ),
       hint = 'Start a new run; approval_policy.expiresAfterMs says how long one waits.';
   end if;

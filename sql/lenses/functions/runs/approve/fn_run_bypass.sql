@@ -1,6 +1,6 @@
 -- Which part of this change of a run is an attempt to start it without its owner, in words; NULL
--- where none is. For changes by any role but lf_sql_engine. The guard itself requires an approved
--- team run of every role before a run becomes pending or running.
+-- where none is. For changes by any role but lf_sql_engine. For every role, the guard itself also
+-- requires an approved team run before a run becomes pending or running.
 create or replace function lenses.fn_run_bypass(
   p_old lenses.workflow_runs,
   p_new lenses.workflow_runs

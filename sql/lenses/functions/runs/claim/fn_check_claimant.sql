@@ -1,4 +1,5 @@
--- Raises 22023 where what an executor says of itself makes no sense. A NULL p_lease is not checked.
+-- Raises 22023 for a worker id or lease that an executor cannot have. A NULL p_lease is not
+-- checked.
 create or replace function lenses.fn_check_claimant(p_worker_id text, p_lease interval)
 returns void
 language plpgsql
@@ -23,7 +24,7 @@ begin
     raise exception using
       errcode = '22023',
       column = 'lease',
-      message = format('p_lease must be more than nothing and at most a day, not "%s"', p_lease),
+      message = format('p_lease must be more than 0 and at most a day, not "%s"', p_lease),
       hint = 'Take a short lease and extend it by heartbeats.';
   end if;
 end;

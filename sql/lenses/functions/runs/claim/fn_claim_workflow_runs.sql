@@ -86,10 +86,10 @@ begin
   if not lenses.fn_admit_work() then
     return;
   end if;
-  -- Most runs are of schedules without a limit: the first that nobody holds are locked as the queue
-  -- is read, up to the first of a schedule with one. They are a guess, which the update asks about
-  -- anew. Where they are too few, or a run has waited for its time, so that two queues must be
-  -- looked at, or workflows are named, a row at a time is looked at (lenses.fn_pick_runs).
+  -- Most runs belong to schedules without a limit. So this locks the first free runs in the order
+  -- of the queue, up to the first run of a schedule with a limit; the update checks them again.
+  -- lenses.fn_pick_runs goes row by row where these are too few, where workflows are named, or
+  -- where a run's available_at has come, so that two queues must be merged.
   for v_look in 1 .. 2 loop
     select
       l.is_lost,
@@ -183,9 +183,9 @@ $$;
 comment on function lenses.fn_claim_workflow_runs(text, integer, interval, uuid[]) is
   'Takes up to p_limit (500 at most) pending runs that are available, by priority, then age, and '
   'gives them to p_worker_id as running for p_lease (a day at most): the columns of '
-  'lenses.workflow_runs, then the workflow''s definition. p_workflow_ids (1,000 at most): runs of '
-  'these workflows alone, as fast however many others wait; NULL: of all. No claim goes beyond a '
-  'schedule''s limit. The run belongs to the worker until the lease ends: heartbeat, complete or '
-  'fail before. Commit before the work begins: what a claim holds, others wait for or pass over. '
-  'LISTEN lf_workflow_runs instead of polling. 22023: a worker id, limit, lease or list of '
-  'workflows that makes no sense.';
+  'lenses.workflow_runs, then the workflow''s definition. p_workflow_ids (1,000 at most): runs '
+  'of these workflows only, as fast as with few others waiting; NULL: of all. No claim goes '
+  'beyond a schedule''s limit. The run belongs to the worker until the lease ends: heartbeat, '
+  'complete or fail before. Commit before the work begins: until then other transactions wait '
+  'for these rows or skip them. LISTEN lf_workflow_runs instead of polling. 22023: a bad worker '
+  'id, limit, lease or list of workflows.';

@@ -2,8 +2,9 @@
 -- How many more runs of a schedule with a limit may start now, for the transaction that from here
 -- on holds its row in lenses.schedule_due; 0 where another transaction has that row. All running
 -- runs count: an expired lease that was not reaped still belongs to a worker, who may extend it. It
--- also counts before it takes the row, so that a full schedule is not kept from the tick. The
--- status is a variable so that the index by schedule serves, never the index of all leases.
+-- also counts before it takes the row, so that it does not lock a full schedule's row against the
+-- tick. The status is a variable, so that the plan uses the index by schedule, never the index of
+-- all leases.
 create or replace function lenses.fn_claimable_runs(p_schedule_id uuid)
 returns integer
 language plpgsql

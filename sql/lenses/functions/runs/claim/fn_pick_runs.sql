@@ -1,18 +1,18 @@
 -- owner: lf_sql_engine
--- Up to p_limit pending runs, locked, by priority, then age, then slot; what others hold is passed
--- over. Two queues are merged: what may start at once, by its index; and what has waited for its
--- available_at, a thousand at most, those first whose time came first (the tick moves the rest
--- over). What still waits is in neither, so that it costs nothing. A schedule with a limit is a
--- queue of its own: its row in lenses.schedule_due is taken first (and written, so that a stale
--- snapshot is a serialization failure), then its running runs are counted; hence no two claims pass
--- the limit together, and its runs start in order: behind one that somebody holds, none. A row at a
--- time by a cursor, since each lock decides about the next, and the queue is read no further than
--- the claim goes; what decides is asked again as the row is locked or, of limits, once all are.
--- Where workflows are named (p_workflow_ids), each has queues of its own, read as deep as
--- lenses.fn_queue_depths says: once for what is asked and a few more, then for a thousand more, as
--- often as that finds schedules that are full;
--- "between" and the order leave it no index but theirs. The planner's switches: statistics of a
--- queue are always wrong, its index always right.
+-- Locks up to p_limit pending runs, by priority, then age, then slot, and returns their ids; runs
+-- that another transaction has locked are skipped. It merges two queues: runs that may start at
+-- once, and at most a thousand runs whose available_at has come, the earliest first (the tick moves
+-- the rest over). Runs that still wait are in neither queue and cost nothing. For a schedule with a
+-- limit it first takes the row in lenses.schedule_due (and writes it, so that a stale snapshot is a
+-- serialization failure), then counts the running runs. So two claims cannot pass the limit
+-- together. The runs of such a schedule start in order: none starts before an earlier one that
+-- another transaction holds. A cursor reads row by row, because each lock decides about the next
+-- row and no more of the queue is read than the claim needs. Locking a row checks its conditions
+-- again; limits are checked again after all rows are locked. Where workflows are named
+-- (p_workflow_ids), each has queues of its own, read as deep as lenses.fn_queue_depths says: first
+-- for p_limit and a few more, then for a thousand more, as long as that finds more full schedules.
+-- "between" and the order force the index of one workflow's queue. The planner settings force the
+-- indexes too, because the statistics of a queue are always out of date.
 create or replace function lenses.fn_pick_runs(p_limit integer, p_workflow_ids uuid[] default null)
 returns uuid[]
 language plpgsql
@@ -181,8 +181,8 @@ begin
     close c_due;
     exit when cardinality(v_picked) >= p_limit or v_blocked < c_tries;
 
-    -- Many of the first are held up, by their schedules' limits as a rule: leave out all that are
-    -- full.
+    -- Many of the first runs cannot start, usually because of their schedules' limits: leave out
+    -- all schedules that are full.
     v_before := v_full;
     v_full := array(
       select k.id from unnest(v_known, v_left) as k (id, free) where k.free <= 0
@@ -196,7 +196,8 @@ begin
     exit when v_round > 1 and cardinality(v_full) <= cardinality(v_before);
   end loop;
 
-  -- Asked once all are locked, which a new limit waits for: none is uncounted under a limit.
+  -- Checked after all runs are locked. A new limit waits for these locks, so every run of a
+  -- schedule with a limit has been counted.
   return array(
     select r.id
     from unnest(v_picked) with ordinality as p (id, place)

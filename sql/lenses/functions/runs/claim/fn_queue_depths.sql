@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- How many of the first p_limit runs that may start at once, by priority, then age, then slot, each
--- of these workflows has: so deep, and no deeper, must each queue be read to merge them in order.
--- Without the runs of p_full, schedules that have as many running as they may. A few of each are
--- read, then more of those whose all came so far to the front, so that many workflows with long
--- queues cost little more than one.
+-- How many of the first p_limit runs that may start at once, by priority, then age, then slot,
+-- belong to each of these workflows: that is how deep each queue must be read to merge them in
+-- order. Runs of the schedules p_full, which have reached their limits, are left out. It reads a
+-- few runs of each queue, then more of each queue whose runs were all among the first, so that many
+-- workflows with long queues cost little more than one.
 create or replace function lenses.fn_queue_depths(
   p_workflow_ids uuid[],
   p_limit integer,

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- Gives a running run to another agent or team of the same tenant, as pending and with all its
--- attempts; an approval stays valid. False where there is no such assignee, or the run is his
+-- attempts; an approval stays valid. False where there is no such assignee, or it has the run
 -- already.
 create or replace function lenses.fn_reassign_run(
   p_run lenses.workflow_runs,

@@ -25,7 +25,7 @@ begin
       errcode = '22023',
       column = 'event_type',
       message = format(
-        'p_event_type is no event of an executor: %s',
+        'p_event_type is not an event of an executor: %s',
         coalesce('"' || left(p_event_type, 60) || '"', 'NULL')
       ),
       hint = 'Use lower-case words joined by dots, such as node.failed; run.*, team_run.* and '
@@ -52,9 +52,9 @@ end;
 $$;
 
 comment on function lenses.fn_append_run_event(uuid, text, text, jsonb, integer) is
-  'Appends an event of the executor (node.failed with {"cause": …}, for example) to a run that it '
-  'holds: p_event_type in lower-case words joined by dots, p_payload at most 64 KB. False, and '
-  'nothing written, where the lease is lost or the run is over. p_attempt, the attempt that the '
-  'claim gave, fences: given and another, the answer is false too; NULL is the one that '
+  'Appends an event of the executor (node.failed with {"cause": …}, for example) to a run that '
+  'it holds: p_event_type in lower-case words joined by dots, p_payload at most 64 KB. False, '
+  'and nothing written, where the lease is lost or the run is over. p_attempt, from the claim, '
+  'is a fence: where the run is at another attempt the result is false too; NULL is the one that '
   'p_worker_id holds now. 22023: an event name that is reserved or malformed, or a payload that '
   'is too large.';

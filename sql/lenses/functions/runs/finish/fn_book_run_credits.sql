@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
--- For executors (service_role): books what an attempt has spent whose end could not be reported,
--- because the run was cancelled or its lease had expired. The run's events say whose the attempt
--- was, and that it has been booked: once, however often it is reported.
+-- For executors (service_role): books the credits of an attempt whose end could not be reported,
+-- because the run was cancelled or its lease had expired. The run's events show which worker had
+-- the attempt and whether it has been booked, so that it is booked once, however often it is
+-- reported.
 create or replace function lenses.fn_book_run_credits(
   p_run_id uuid,
   p_worker_id text,
@@ -54,8 +55,8 @@ end;
 $$;
 
 comment on function lenses.fn_book_run_credits(uuid, text, integer, numeric) is
-  'Adds p_spent_credits to what a run has spent, for the attempt p_attempt that p_worker_id had '
-  'claimed and whose end nobody took: the run was cancelled, or its lease was gone when '
-  'fn_complete_workflow_run or fn_fail_workflow_run was called and gave false. Leaves an event '
-  'run.booked, and books an attempt once: true where it is booked, now or before; false, and '
-  'nothing changed, where p_worker_id never had that attempt. 22023: not more than 0.';
+  'Adds p_spent_credits to what a run has spent, for the attempt p_attempt of p_worker_id whose '
+  'end was not accepted: the run was cancelled, or its lease was gone and '
+  'fn_complete_workflow_run or fn_fail_workflow_run returned false. Writes an event run.booked, '
+  'and books an attempt once: true where it is booked, now or before; false, and nothing '
+  'changed, where p_worker_id never had that attempt. 22023: not more than 0.';

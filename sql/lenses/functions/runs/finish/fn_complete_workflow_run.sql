@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
 -- For executors (service_role): the run is done. Locks the schedule before the run, as everybody
 -- who ends runs does. This is half of an executor's traffic, so it numbers and writes the event
--- itself, which the table's triggers see and let pass, and updates the schedule. The empty text
--- behind the status, here as elsewhere, keeps the planner from the indexes of all that is running.
+-- itself, which the table's triggers see and let pass, and updates the schedule. Here as elsewhere,
+-- appending an empty text to the status keeps the planner from using the indexes of all running
+-- runs.
 create or replace function lenses.fn_complete_workflow_run(
   p_run_id uuid,
   p_worker_id text,
@@ -78,6 +79,6 @@ $$;
 comment on function lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric, integer) is
   'Completes a run that p_worker_id holds: p_result (at most 1 MB) becomes metadata.result and '
   'the schedule''s last_result, p_spent_credits is added to what the run has spent. False, and '
-  'nothing changed, where the lease is lost or the run is over. p_attempt, the attempt that the '
-  'claim gave, fences: given and another, the answer is false too; NULL is the one that '
+  'nothing changed, where the lease is lost or the run is over. p_attempt, from the claim, is a '
+  'fence: where the run is at another attempt the result is false too; NULL is the one that '
   'p_worker_id holds now.';

@@ -69,11 +69,12 @@ comment on function lenses.fn_fail_workflow_run(
 ) is
   'The attempt of a run that p_worker_id holds has failed with p_cause (timeout, provider_error, '
   'rate_limit, contract_violated or another) and p_error (10,000 characters are kept); '
-  'p_spent_credits is added to what the run has spent, whatever becomes of it. retry_policy makes '
-  'it pending again after a while, no sooner than p_retry_after (a day at most; NULL: when the '
-  'policy says), never after budget_exceeded or where p_final is true, since another attempt makes '
-  'no sense; else it is failed, with {"status","cause","error"} as result, and failure_policy '
-  'follows: halt pauses the schedule, fallback gives the run to the other assignee once. False, '
-  'and nothing changed, where the lease is lost or the run is over. p_attempt, the attempt that '
-  'the claim gave, fences: given and another, the answer is false too; NULL is the one that '
-  'p_worker_id holds now. 22023: a cause, credits or pause that make no sense.';
+  'p_spent_credits is added to what the run has spent, whatever becomes of it. retry_policy '
+  'makes it pending again after a while, no sooner than p_retry_after (a day at most; NULL: when '
+  'the policy says), never after budget_exceeded or where p_final is true, since another attempt '
+  'makes no sense; else it is failed, with {"status","cause","error"} as result, and '
+  'failure_policy follows: halt pauses the schedule, fallback gives the run to the other '
+  'assignee once. False, and nothing changed, where the lease is lost or the run is over. '
+  'p_attempt, from the claim, is a fence: where the run is at another attempt the result is '
+  'false too; NULL is the one that p_worker_id holds now. 22023: a cause, credits or pause that '
+  'make no sense.';

@@ -16,7 +16,7 @@ declare
   v_run lenses.workflow_runs;
   v_reaped integer := 0;
 begin
-  -- As a rule there is nothing: one look into each index costs less than the queries.
+  -- Usually there is nothing, and one look into each index costs less than the queries.
   if not exists (
     select from lenses.workflow_runs as r
     where r.status = 'running' and r.lease_expires_at <= p_now
@@ -64,7 +64,7 @@ begin
     begin
       perform lenses.fn_fail_attempt(
         v_run, 'timeout',
-        format('the lease of worker "%s" ran out at %s', v_run.worker_id, v_run.lease_expires_at),
+        format('the lease of worker "%s" expired at %s', v_run.worker_id, v_run.lease_expires_at),
         'timed_out', p_now);
       v_reaped := v_reaped + 1;
     exception when others or assert_failure then

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- Raises 22023 where a change of a run by hand touches what never changes, or what its status has
--- settled. A reference to a schedule or assignee that is gone may become NULL.
+-- Raises 22023 where a change of a run by hand changes a column that never changes, or one that its
+-- status no longer allows to change. A reference to a schedule or assignee that is gone may become
+-- NULL.
 create or replace function lenses.fn_check_run_change(
   p_old lenses.workflow_runs,
   p_new lenses.workflow_runs

@@ -16,7 +16,7 @@ begin
     raise exception using
       errcode = '22023',
       column = 'run_ids',
-      message = format('p_run_ids has %s ids; 1000 at once is the most', cardinality(p_run_ids)),
+      message = format('p_run_ids has %s ids; at most 1000 are allowed', cardinality(p_run_ids)),
       hint = 'Call again with the rest.';
   end if;
 end;

@@ -1,9 +1,9 @@
 -- owner: lf_sql_engine
--- Writes what a transition of a run leaves behind, called by the guard that has let it pass:
--- exactly one event with the run's next number; exactly one of its team run, where there is one
--- (approval and reassignment write their own); and, where the run is over, its schedule's last
--- result. What the engine does gets the time that it wrote into the row (the tick's own clock),
--- everything else gets now.
+-- Writes what follows from a transition of a run; the guard calls it after it has accepted the
+-- transition: exactly one event with the run's next number; exactly one of its team run, where
+-- there is one (approval and reassignment write their own); and, where the run is over, its
+-- schedule's last result. A transition by the engine gets the time that it wrote into the row (the
+-- tick's own clock), any other gets now.
 create or replace function lenses.fn_follow_run(
   p_old lenses.workflow_runs,
   p_new lenses.workflow_runs,

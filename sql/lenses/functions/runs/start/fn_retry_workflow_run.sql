@@ -74,7 +74,8 @@ $$;
 comment on function lenses.fn_retry_workflow_run(uuid) is
   'Starts a run that failed, timed out or was cancelled once more, under its own id and with its '
   'own inputs and version, and returns it: pending, or pending_approval where approval is '
-  'demanded, whoever approved before. attempt goes on counting; retry_policy starts again. 22023: '
-  'the run is in flight or completed, its workflow is not active (workflow_not_active) or has a '
-  'cycle (cycle_detected), its assignee is gone (assignee_missing) or over budget '
-  '(budget_exceeded); 53400: max_pending_runs_per_lenser; 42501: unknown.';
+  'required, even if it was approved before. attempt goes on counting; retry_policy starts '
+  'again. 22023: the run is in flight or completed, its workflow is not active '
+  '(workflow_not_active) or has a cycle (cycle_detected), its assignee is gone '
+  '(assignee_missing) or over budget (budget_exceeded); 53400: max_pending_runs_per_lenser; '
+  '42501: unknown.';

@@ -17,7 +17,7 @@ declare
     from (
       select distinct d.awaits_zone as name
       from lenses.schedule_due as d where d.awaits_zone is not null
-      offset 0  -- ask once a zone, not a row
+      offset 0  -- once for each zone, not for each row
     ) as z
     where lenses.fn_has_zone(z.name));
   v_schedule lenses.workflow_schedules;

@@ -80,5 +80,5 @@ end;
 $$;
 
 comment on function lenses.fn_undo_future(bigint, timestamptz, integer) is
-  'Puts back what ticks by a clock that was ahead of p_now have put off; returns how many '
-  'schedules. The tick calls it.';
+  'Undoes what ticks by a clock ahead of p_now have postponed; returns how many schedules. The '
+  'tick calls it.';

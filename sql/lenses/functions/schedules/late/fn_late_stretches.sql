@@ -39,7 +39,7 @@ begin
   loop
     continue when v_window.until_at is null;
     v_window.until_at := least(v_window.until_at, p_now) - interval '1 microsecond';
-    -- What was due by then met a tick.
+    -- Slots that were due by then met a tick.
     v_is_fresh := v_is_fresh and coalesce(v_first_due > v_window.from_at, true);
     if v_window.from_at is not null and not v_is_fresh then
       select greatest(v_seen, d.last_slot) into v_seen

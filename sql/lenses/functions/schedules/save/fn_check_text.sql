@@ -1,4 +1,5 @@
--- Checks the length of a text from outside, before a check constraint answers in its own words.
+-- Checks the length of a text from outside, before a check constraint refuses it in less readable
+-- words.
 create or replace function lenses.fn_check_text(p_value text, p_name text, p_max integer)
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- Reads a time that stands in JSON as text. PostgreSQL's own input accepts words such as now and
+-- Reads a time that JSON gives as text. PostgreSQL's own input accepts words such as now and
 -- tomorrow and raises errors of other classes, so only dates are accepted and errors become 22023.
 -- A time without a zone is UTC.
 create or replace function lenses.fn_instant_of(p_text text, p_name text)
@@ -24,7 +24,7 @@ exception
     raise exception using
       errcode = '22023',
       column = lenses.fn_error_column(p_name),
-      message = format('%s is no instant: "%s"', p_name, left(p_text, 60)),
+      message = format('%s is not an instant: "%s"', p_name, left(p_text, 60)),
       hint = 'Write it as 2026-05-01T09:00:00Z, or with an offset such as +02:00.';
 end;
 $$;

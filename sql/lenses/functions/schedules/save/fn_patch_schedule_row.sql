@@ -81,7 +81,7 @@ begin
       errcode = '22023',
       column = 'is_active',
       message = format('%s.is_active must be true or false, not null', p_where),
-      hint = 'Leave the key out to keep what is.';
+      hint = 'Leave the key out to keep the value.';
   end if;
 
   for v_key, v_value in select e.key, nullif(e.value, 'null') from jsonb_each(p_patch) as e loop

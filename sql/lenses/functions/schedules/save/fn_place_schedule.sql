@@ -1,5 +1,5 @@
--- A schedule with a new next slot: the first unused one after p_after. It forgets what waited, and
--- clears the error of a lost zone, since that is over where this succeeds.
+-- A schedule with a new next slot: the first unused one after p_after. It clears the backlog. It
+-- also clears the error of a lost zone, because without the zone it would fail.
 create or replace function lenses.fn_place_schedule(
   p_schedule lenses.workflow_schedules,
   p_after timestamptz,

@@ -118,7 +118,7 @@ begin
   end if;
 
   if v_new.workflow_assignment_id is not null then
-    -- Whoever changes the assignment waits, and then finds this schedule among those that follow
+    -- A change of the assignment waits for this, and then finds this schedule among those that use
     -- it.
     perform from agents.workflow_assignments as a
     where a.id = v_new.workflow_assignment_id

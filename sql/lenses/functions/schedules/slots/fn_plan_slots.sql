@@ -66,7 +66,7 @@ begin
       end if;
       v_seen := greatest(v_seen, v_stretch.last_slot);
     end loop;
-    -- decided, though the slot before them may wait
+    -- These are decided, even if the slot before them waits.
     v_plan.seen_until := greatest(v_plan.seen_until, v_seen);
     if v_on_missed = 'spread' then
       v_plan.spread_next_at := p_now;
@@ -77,7 +77,7 @@ begin
 
   v_slot := p_schedule.next_run_at;
   loop
-    -- Jump over what was dropped while this schedule waited.
+    -- Skip the slots that were dropped while this schedule waited.
     if v_plan.dropped @> v_slot then
       select upper(r) into v_slot from unnest(v_plan.dropped) as r where r @> v_slot;
       v_slot := lenses.fn_next_slot(
