@@ -11,8 +11,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 update lenses.workflow_schedules as s
 set last_dispatch_status = null, last_error_at = null, last_error_message = null
-where s.workflow_id = p_workflow_id and s.last_dispatch_status = 'validation_failed'
-  and s.last_error_message ~ '^cycle_detected' and not lenses.fn_error_stands(s)
+from (
+  select c.id
+  from lenses.workflow_schedules as c
+  where c.workflow_id = p_workflow_id and c.last_dispatch_status = 'validation_failed'
+    and c.last_error_message ~ '^cycle_detected' and not lenses.fn_error_stands(c)
+  order by c.id
+  for no key update
+) as q
+where s.id = q.id
 $$;
 
 comment on function lenses.fn_clear_mended_of(uuid) is

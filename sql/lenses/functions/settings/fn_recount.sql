@@ -19,6 +19,7 @@ begin
     return;
   end if;
   perform pg_advisory_xact_lock(1818653553, 18);
+  perform lenses.fn_follow_policies(null);  -- locks schedules, which come before usage
   with gone as (
     delete from lenses.run_counts
   ),
@@ -51,7 +52,6 @@ begin
   set schedules = f.schedules, gateway_crons = f.gateway_crons, template_bytes = f.template_bytes
   from lenses.fn_usage_of_all() as f
   where f.lenser_id = u.lenser_id;
-  perform lenses.fn_follow_policies(null);
 end;
 $$;
 

@@ -23,8 +23,15 @@ begin
   end loop;
   update lenses.workflow_schedules as s
   set next_run_at = null
-  where s.calendar_id = any (v_ids) and s.lenser_id = new.lenser_id and s.on_holiday <> 'skip'
-    and s.next_run_at > now();
+  from (
+    select m.id
+    from lenses.workflow_schedules as m
+    where m.calendar_id = any (v_ids) and m.lenser_id = new.lenser_id and m.on_holiday <> 'skip'
+      and m.next_run_at > now()
+    order by m.id
+    for no key update
+  ) as q
+  where s.id = q.id;
   return null;
 end;
 $$;

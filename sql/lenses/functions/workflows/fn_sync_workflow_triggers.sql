@@ -25,6 +25,12 @@ declare
   v_detail text;
   v_hint text;
 begin
+  -- By id, as everybody locks schedules; the loop below goes by the triggers' ids.
+  perform from lenses.workflow_schedules as s
+  where s.workflow_id = p_workflow.id and s.lenser_id = p_workflow.lenser_id
+    and s.trigger_id is not null
+  order by s.id
+  for no key update;
   delete from lenses.workflow_schedules as s
   where s.workflow_id = p_workflow.id and s.lenser_id = p_workflow.lenser_id
     and s.trigger_id is not null

@@ -29,20 +29,41 @@ begin
   end if;
   update lenses.schedule_calendars as c
   set project = v_project
-  where c.id = any (p_calendar_ids) and c.lenser_id = v_lenser_id
-    and c.project is distinct from v_project;
+  from (
+    select m.id
+    from lenses.schedule_calendars as m
+    where m.id = any (p_calendar_ids) and m.lenser_id = v_lenser_id
+      and m.project is distinct from v_project
+    order by m.id
+    for no key update
+  ) as q
+  where c.id = q.id;
   get diagnostics v_count = row_count;
   v_all := v_all + v_count;
   update lenses.workflows as w
   set project = v_project
-  where w.id = any (p_workflow_ids) and w.lenser_id = v_lenser_id
-    and w.project is distinct from v_project;
+  from (
+    select m.id
+    from lenses.workflows as m
+    where m.id = any (p_workflow_ids) and m.lenser_id = v_lenser_id
+      and m.project is distinct from v_project
+    order by m.id
+    for no key update
+  ) as q
+  where w.id = q.id;
   get diagnostics v_count = row_count;
   v_all := v_all + v_count;
   update lenses.workflow_schedules as s
   set project = v_project
-  where s.id = any (p_schedule_ids) and s.lenser_id = v_lenser_id
-    and s.project is distinct from v_project;
+  from (
+    select m.id
+    from lenses.workflow_schedules as m
+    where m.id = any (p_schedule_ids) and m.lenser_id = v_lenser_id
+      and m.project is distinct from v_project
+    order by m.id
+    for no key update
+  ) as q
+  where s.id = q.id;
   get diagnostics v_count = row_count;
   return v_all + v_count;
 end;
