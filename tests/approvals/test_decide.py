@@ -95,7 +95,7 @@ def test_an_expired_approval_is_not_given(scenario: RunScenario) -> None:
         policies={"approval_policy": {"requiresApproval": True, "expiresAfterMs": 60_000}},
         approval_expires_at="2026-01-01Z",
     )
-    with scenario.refused("22023", "ran out"):
+    with scenario.refused("22023", "expired at"):
         scenario.decide(run)
     assert scenario.reap() == 1
     row = scenario.row(run)
