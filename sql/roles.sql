@@ -2,7 +2,7 @@
 -- the two owner roles. Roles belong to the whole server: an installer in another database may be
 -- working at the same moment, so existing roles are left alone. Roles that we create carry a
 -- comment, by which `uninstall` recognises them. An owner role that has more rights than it needs,
--- because somebody else created or changed it, loses them with a warning.
+-- because another role created or changed it, loses them with a warning.
 
 do $$
 declare

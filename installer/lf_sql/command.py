@@ -100,7 +100,7 @@ class Running:
                 self._ender.start()
 
     def abandon(self, grace: float = GRACE) -> None:
-        """Its run is somebody else's now: end it, and say nothing about how it ended."""
+        """Another executor has its run now: end it, and report no result."""
         self._is_abandoned = True
         self.end(grace)
 

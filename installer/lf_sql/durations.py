@@ -19,7 +19,7 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d|w|y)")
 
 
 def duration(text: str) -> timedelta | None:
-    """`90m`, `1h30m`, `2 d`; None where it is none, the longest there is where it is longer."""
+    """`90m`, `1h30m`, `2 d`; None for any other text, and timedelta.max for anything longer."""
     text = text.strip().lower()
     rest = _PART.sub("", text).strip()
     if not text or rest:

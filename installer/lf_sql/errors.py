@@ -17,7 +17,7 @@ class Refusal(LfSqlError):
 
 
 class CannotConnect(LfSqlError):
-    """No session. `kind` is as in trouble.py, or `nobody` where no server answers there."""
+    """No session. `kind` is as in trouble.py, or `nobody` where no server answers."""
 
     def __init__(self, message: str, hint: str | None, kind: str) -> None:
         super().__init__(message, hint)

@@ -22,7 +22,7 @@ NEVER = float("inf")
 
 
 class Keeper:
-    """The executor's end of it: started once, and again should somebody have ended it."""
+    """The executor's end of it: started once, and again if it has been killed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -40,7 +40,7 @@ class Lane:
         return self._thread is not None and self._thread.is_alive()
 
     def help(self, tick: int, max_catchup: int | None) -> None:
-        """Tick beside this tick of the leader, unless the last one still goes on."""
+        """Tick beside this tick of the leader, unless the last one is still under way."""
         if not self.is_busy:
             self._thread = threading.Thread(
                 target=self._serve,
@@ -74,7 +74,7 @@ class Lane:
 
     @staticmethod
     def _is_dead(conn: Connection) -> bool:
-        """Also where nobody has told this end yet."""
+        """Also where this end has not been told yet."""
         try:
             conn.execute("select 1")
         except psycopg.Error:

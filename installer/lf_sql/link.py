@@ -116,7 +116,7 @@ class Outage:
 def first_connection(
     make: Callable[[], Connection], outage: Outage, stop: threading.Event, patience: float = 0.0
 ) -> Connection:
-    """The server's moment is waited for, an address where nobody answers for `patience` seconds."""
+    """Wait for the server without limit, for an address without a server `patience` seconds."""
     until = time.monotonic() + patience
     for pause in pauses():
         try:
@@ -157,9 +157,9 @@ class Link:
         return conn
 
     def run(self, work: Callable[[Connection], T], who: str | None = None) -> T:
-        """Do `work`, once; a session that is of no use after an error is given up.
+        """Do `work`, once; a session that is unusable after an error is closed.
 
-        `who` is for the log: one that is hindered while others are served.
+        `who` is for the log: which thread fails while others are served.
         """
         with self._lock:
             try:

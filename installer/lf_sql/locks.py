@@ -21,7 +21,7 @@ LOCK_KEY = (1818653553, 1)
 WORK_KEY = (1818653553, 2)
 POLL = 0.1
 WORK_WAIT = 10.0  # seconds in which nothing new begins; then all go on, and we try again
-PAUSE = 1.0  # between two tries to lock the tables, so that those who queued behind us get through
+PAUSE = 1.0  # between two tries to lock the tables, so that sessions queued behind us go on
 STATEMENT_LOCK_TIMEOUT = "1s"  # of other locks: no session waits longer behind us
 
 What = Literal["installer", "work", "tables"]
@@ -70,7 +70,7 @@ def _try(conn: Connection, key: tuple[int, int]) -> bool:
 
 
 def is_in_the_way(error: psycopg.Error) -> bool:
-    """Of the step that locks the tables: its own time was over, and nobody else cancelled it."""
+    """Of the step that locks the tables: its own timeout ended it, not a cancel request."""
     return error.sqlstate in ("55P03", "57014") and "user request" not in str(error)
 
 

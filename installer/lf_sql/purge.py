@@ -15,7 +15,7 @@ from lf_sql.trouble import kind_of
 
 AT = timedelta(hours=3, minutes=17)  # UTC
 AGAIN_FIRST, AGAIN_LAST = 5.0, 600.0  # seconds until another try where the server was busy
-FIRST_AFTER = 60.0  # seconds of leading: a worker that restarts often purges all the same
+FIRST_AFTER = 60.0  # seconds of leading: so a worker that restarts often purges too
 
 
 def seconds_until_next(now: datetime) -> float:

@@ -23,7 +23,7 @@ class RoleFacts:
 def role_map(
     facts: Mapping[str, RoleFacts], *, user: str, can_create: bool, can_own_public: bool
 ) -> dict[str, str]:
-    """Roles that the installing role has to stand in for; {} where all five are to be had."""
+    """Roles that the installing role must replace; {} where all five exist or can be made."""
 
     def reachable(name: str) -> bool:
         role = facts[name]

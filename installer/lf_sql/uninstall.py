@@ -164,7 +164,7 @@ def _drop_roles(conn: Connection) -> tuple[list[str], list[str]]:
 
 
 def _beyond_reach(conn: Connection, bundle: Bundle) -> list[str]:
-    """Where jobs of this database may be left when nobody names pg_cron's database."""
+    """Where jobs of this database may be left, if --cron-dsn is not given."""
     server = jobs.Cron(conn, bundle, None).server
     home, database = server["cron_database"], server["database_name"]
     if server["is_created"] or home in (None, database):

@@ -31,7 +31,7 @@ BEAT = 5.0  # seconds between heartbeats
 SILENCE = 30.0  # a leader that is silent for longer has hung
 STANDBY_POLL = 1.0
 TRIES = 5  # of a tick that fails by our own fault, before the process gives up
-PATIENCE = 30.0  # seconds with an address where nobody answers, at the start
+PATIENCE = 30.0  # seconds to wait for an address without a server, at the start
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Worker:
         return self._tick_and_ask(conn, pid)
 
     def _ask_whose(self, conn: Connection) -> None:
-        """After any error, and where the schema is another one: somebody else's is not called."""
+        """After any error, and where the schema is another one: a stranger's is never called."""
         row = conn.execute(
             "select n.oid from pg_catalog.pg_namespace as n where n.nspname = 'lenses'"
         ).fetchone()
@@ -179,7 +179,7 @@ class Worker:
         return self._is_leader
 
     def _leads_without_lock(self, conn: Connection) -> bool:
-        """Ticks are safe side by side: a lock that no worker holds keeps nobody from them."""
+        """Ticks are safe side by side, so a lock that no worker holds stops no worker."""
         row = conn.execute(
             bundle.query("worker_leader").encode(),
             {"class": LOCK_CLASS, "object": LOCK_OBJECT, "silence": SILENCE, "me": self.id},

@@ -1,7 +1,7 @@
 -- What stands in the place of ours and is not ours: one row each, from the system catalogues only,
 -- so that no stranger's code runs. Run before anything of ours is read or called, under a pinned
 -- search_path. Trusted as owners are lf_sql_owner and lf_sql_engine, superusers, the role that
--- logged in, and whoever may become it. The role that it acts as (another user may have set it:
+-- logged in, and roles that may become it. The role that it acts as (another user may have set it:
 -- `alter database ... set role`) and the database's owner are trusted only where they gain nothing:
 -- code that runs here can become the role that logged in, by `reset role`. @names@: our functions
 -- in public.

@@ -37,7 +37,7 @@ def wanted(files: Sequence[str], with_environment: bool) -> Wanted:
 
 
 def made(conn: Connection, user_id: UUID, what: Wanted, prune: bool, holding: bool) -> Plan:
-    """The plan by what is there now; `holding`: and by nobody else until the transaction ends."""
+    """The plan by what is there now; `holding`: no other apply runs until the transaction ends."""
     if holding:
         perform.lock(conn, user_id)
     return plan.make(what, present.read(conn, what), prune)

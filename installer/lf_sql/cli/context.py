@@ -227,7 +227,7 @@ def is_for_a_person() -> bool:
 
 
 def note(line: str) -> None:
-    """A line for a person, never in the way of what is piped."""
+    """A line for a person, on stderr, so that it does not mix with piped output."""
     click.echo(plain(line), err=True)
 
 

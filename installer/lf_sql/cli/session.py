@@ -1,4 +1,4 @@
-"""Acting as somebody: the tenant of --as, or the owner of the row that a command names."""
+"""Who a command acts as: the tenant of --as, or the owner of the row that it names."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def installed() -> Iterator[Connection]:
         require_installed(conn)
         conn.execute("select pg_catalog.set_config('timezone', 'UTC', false)")
         if options().as_user:
-            with acting(conn):  # says so where nobody has this user id
+            with acting(conn):  # raises an error where no tenant has this user id
                 pass
         yield conn
 

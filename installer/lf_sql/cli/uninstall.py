@@ -24,7 +24,7 @@ from lf_sql.cli.progress import progress
 @click.option("--yes", is_flag=True, help="Yes, delete schedules, runs and history permanently.")
 @cron_option
 def command(yes: bool, cron_dsn: str | None) -> None:
-    """Remove everything, data too: jobs, functions, schemas, roles that nobody else uses."""
+    """Remove everything, data too: jobs, functions, schemas, roles that nothing else uses."""
     if not yes:
         raise click.UsageError("uninstall drops every schedule, run and log row: say --yes")
     tree = bundle.load()

@@ -28,7 +28,7 @@ log = logging.getLogger("lf_sql.executor")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of an attempt: `completed`, `failed`, `left` to somebody else, or `lost`:
+    """What became of an attempt: `completed`, `failed`, `left` to another process, or `lost`:
     cancelled, its lease gone, or not taken by the database."""
 
     run: Run

@@ -13,7 +13,7 @@ from lf_sql import db
 from lf_sql.plain import plain
 
 CAUSE_MOST = 200  # characters that the database takes
-LONGEST_DELAY = 86_400.0  # seconds that a run waits because somebody asked for it
+LONGEST_DELAY = 86_400.0  # seconds that a run waits because its handler or endpoint asked for it
 
 
 class RunFailed(Exception):
@@ -52,7 +52,7 @@ class TransientError(RunFailed):
 
 
 class RateLimited(RunFailed):
-    """Somebody asks for fewer calls; the next attempt waits at least `retry_after` seconds."""
+    """A service asks for fewer calls; the next attempt waits at least `retry_after` seconds."""
 
     cause = "rate_limit"
 

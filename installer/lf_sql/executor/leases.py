@@ -15,7 +15,7 @@ from lf_sql.trouble import ends_session, kind_of
 
 GRACE = 10.0  # seconds for what was told to end to do so
 AT_ONCE = 1000  # runs that one call takes
-DISTURBED = ("55P03", "40P01")  # a lock that somebody has: each for itself, then
+DISTURBED = ("55P03", "40P01")  # blocked by a lock: then each run is tried by itself
 
 # A row that another session has locked must not delay the heartbeats of other runs; the limit is
 # this statement's.
@@ -150,7 +150,9 @@ class Leases:
         self._give_up = give_up
         self._lock = threading.Lock()
         self._held: dict[tuple[str, str], Attempt] = {}
-        self._left: dict[tuple[str, str], float] = {}  # dropped, though the server's lease goes on
+        self._left: dict[
+            tuple[str, str], float
+        ] = {}  # dropped, though its lease on the server is still valid
         self._changed = threading.Event()
         self._tries = pauses()
 

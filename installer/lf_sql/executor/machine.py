@@ -35,8 +35,8 @@ from lf_sql.trouble import kind_of
 from lf_sql.wake import Wake
 
 CHANNEL = "lf_workflow_runs"
-PATIENCE = 30.0  # seconds with an address where nobody answers, at the start
-LAST_WAIT = 15.0  # seconds for handlers once nobody waits for the server
+PATIENCE = 30.0  # seconds to wait for an address without a server, at the start
+LAST_WAIT = 15.0  # seconds for handlers once nothing waits for the server
 SWEEP = 0.25  # seconds between claims while one handler is full and another is not
 PUT_OFF = 30.0  # seconds for which a run is given back that is too much for its handler
 
@@ -70,7 +70,7 @@ class Machine:
         self._options = options
         self._handlers = handlers
         self._stop = threading.Event()
-        self._gone = threading.Event()  # set at the very end: nobody waits for the server then
+        self._gone = threading.Event()  # set at the very end: nothing waits for the server then
         self._wake = Wake()
         self._lock = threading.Lock()
         self._trouble: LfSqlError | None = None
@@ -155,7 +155,7 @@ class Machine:
         return conn
 
     def _check(self) -> None:
-        """A server that is not ready is waited for, an address where nobody answers for a while."""
+        """Wait for a server that is not ready; for an address without a server only for a while."""
         patience = 0.0 if self._options.once else PATIENCE
         for pause in pauses():
             with first_connection(self._connect, self._outage, self._stop, patience) as conn:
@@ -229,7 +229,7 @@ class Machine:
         return len(rows) if self._options.once else len(rows) - len(too_many)
 
     def _pause(self) -> float:
-        """Seconds until the next claim, where nobody says that there is something."""
+        """Seconds until the next claim, if no notification comes before."""
         most = 0.2 if self._options.once else self._options.poll
         others = (self._sweep_at - time.monotonic(), self._workflows.look_again)
         return min([most, *(seconds for seconds in others if seconds > 0)])

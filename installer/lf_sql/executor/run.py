@@ -115,7 +115,7 @@ class Run:
 
     @property
     def slot(self) -> datetime | None:
-        """The planned instant, `scheduled_for`; None where somebody started it by hand."""
+        """The planned instant, `scheduled_for`; None where it was started by hand."""
         return _instant(self.row["scheduled_for"])
 
     @property
@@ -197,7 +197,7 @@ class Run:
         self._tell(self._attempt, event_type, text)
 
     def leave(self) -> None:
-        """Leave the run to somebody else, who calls fn_complete_workflow_run with our worker id.
+        """Leave the run to another process: it calls fn_complete_workflow_run with our worker id.
 
         The handler's return value is then ignored and the lease no longer extended: once it ends
         (at the earliest after two thirds of its length), the attempt has failed with `timeout`.
@@ -206,7 +206,7 @@ class Run:
 
 
 def dumps(value: Any) -> str:
-    """JSON as the database takes it; ValueError says why a value is none."""
+    """JSON that the database accepts; ValueError says why a value is not JSON."""
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         text.encode()

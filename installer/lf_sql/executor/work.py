@@ -59,8 +59,8 @@ class Task:
 class Clock:
     """The time-out of a handler: it is told, and given a while.
 
-    If it goes on, as a plain one may and an `async` one that swallows its cancellation, its attempt
-    fails all the same; its place stays taken until it ends.
+    If it goes on, as a plain one may and an `async` one that swallows its cancellation, its
+    attempt fails nevertheless; its place stays taken until it ends.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class Job:
 
 @dataclass
 class Left:
-    """One that is not imported: a refusal, or `is_fine` where nobody misses it."""
+    """One that is not imported: a refusal, or `is_fine` where it is not needed."""
 
     where: str
     reason: str

@@ -1,8 +1,8 @@
 -- Seconds since 1970 of an ISO-8601 instant, or NULL for any other text; never an error, and the
 -- same under every TimeZone and DateStyle. An instant is a whole date-time with a zone: YYYY-MM-DD,
 -- T, hh:mm, optional :ss with an optional fraction, then Z, or + or - and hh, hhmm or hh:mm; at
--- most 64 characters. A date alone or a local time is none, and 24:00 is none. The leap second :60
--- is the first second of the next minute.
+-- most 64 characters. A date alone, a local time and 24:00 are not instants. The leap second :60 is
+-- the first second of the next minute.
 create or replace function automation.fn_instant(p_text text)
 returns numeric
 language plpgsql

@@ -1,4 +1,4 @@
--- lenses.fn_require_timezone (lf_sql_engine) has just checked its rows. Rows of everybody else are
+-- lenses.fn_require_timezone (lf_sql_engine) has just checked its rows. Rows of all other roles are
 -- checked here, all rows of a statement at once.
 
 drop trigger if exists timezones_guard on lenses.timezones;

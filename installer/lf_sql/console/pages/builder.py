@@ -207,7 +207,7 @@ def _next(
 
 
 def _labels(conn: Connection) -> dict[str, str]:
-    """The names behind the ids that a change may speak of."""
+    """The names behind the ids that a change may contain."""
     found = one(conn, CHOICES) or {}
     lists = [found.get(key, []) for key in ("calendars", "agents", "teams", "assignments")]
     return {str(each["id"]): each["name"] for group in lists for each in group}

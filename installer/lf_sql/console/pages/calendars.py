@@ -164,7 +164,7 @@ def save(request: Request, conn: Connection, form: Form) -> Response:
 
 
 def copy(request: Request, conn: Connection, form: Form) -> Response:
-    """A calendar of one's own with what another names: how a seed is changed."""
+    """A copy of a calendar as the tenant's own: how a seed is changed."""
     calendar_id = request.path_params["id"]
     name = _names(conn).get(str(calendar_id), "calendar")
     made = one(

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- Why pg_net must not be called here, and what to do; no row where all is well. It reads the system
--- catalogues only. Whoever may create objects in the database could have made a schema net, a
+-- catalogues only. A role that may create objects in the database could have made a schema net, a
 -- function in it, or a trigger on its queue, which would run as lf_sql_engine; so a superuser must
 -- own all of it. Names are looked up there too, because to_regclass() raises where we may not look
 -- into the schema. A caller that locks net.http_request_queue in row exclusive mode first keeps it

@@ -1,5 +1,5 @@
 -- Has this session's statement reached its statement_timeout? This tells a statement that was cut
--- off from one that somebody cancelled, since both raise query_canceled.
+-- off from one that was cancelled, since both raise query_canceled.
 create or replace function lenses.fn_is_timed_out()
 returns boolean
 language sql

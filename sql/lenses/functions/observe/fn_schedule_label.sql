@@ -1,5 +1,5 @@
--- What people call a schedule: its name, else its description, else its workflow's title. Whatever
--- names one to people asks here; ids are for commands. plpgsql: lists ask it for every row.
+-- What people call a schedule: its name, else its description, else its workflow's title. All texts
+-- for people call this; ids are for commands. plpgsql: lists call it for every row.
 create or replace function lenses.fn_schedule_label(p_name text, p_description text, p_title text)
 returns text
 language plpgsql

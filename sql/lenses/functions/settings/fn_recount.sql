@@ -3,8 +3,8 @@
 -- limits that schedules get from their policies, where rows were written with triggers disabled. It
 -- is safe beside everything else: deleting and counting use the snapshot of one statement, changes
 -- that are committed later add themselves, and nothing is folded meanwhile. For usage it locks each
--- tenant's row, so that saves wait. p_if_none: only where nothing has been counted yet, as an
--- install asks.
+-- tenant's row, so that saves wait. p_if_none: only where nothing has been counted yet; an install
+-- calls it so.
 create or replace function lenses.fn_recount(p_if_none boolean default false)
 returns void
 language plpgsql

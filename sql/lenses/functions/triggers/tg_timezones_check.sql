@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- A name in lenses.timezones counts as a zone without another check, so only names that the server
--- itself lists are accepted, whoever writes them. One look at pg_timezone_names (25 ms) for all.
+-- itself lists are accepted, from every role. One look at pg_timezone_names (25 ms) for all.
 create or replace function lenses.tg_timezones_check()
 returns trigger
 language plpgsql

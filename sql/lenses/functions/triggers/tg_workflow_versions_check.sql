@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- A version is history, so it comes only from its workflow or from a restore: it is never newer
 -- than the workflow, and the current one equals the workflow's definition. Columns that follow from
--- the definition are computed here, whoever writes, since approval gates rely on them. A row that
+-- the definition are computed here for every role, since approval gates rely on them. A row that
 -- already exists stays as it is.
 create or replace function lenses.tg_workflow_versions_check()
 returns trigger

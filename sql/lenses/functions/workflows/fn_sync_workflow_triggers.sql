@@ -25,7 +25,7 @@ declare
   v_detail text;
   v_hint text;
 begin
-  -- By id, as everybody locks schedules; the loop below goes by the triggers' ids.
+  -- By id, as all code locks schedules; the loop below goes by the triggers' ids.
   perform from lenses.workflow_schedules as s
   where s.workflow_id = p_workflow.id and s.lenser_id = p_workflow.lenser_id
     and s.trigger_id is not null

@@ -1,5 +1,5 @@
--- For the owner. Locks the workflow before the schedule, as everybody does who deletes or moves
--- one.
+-- For the owner. Locks the workflow before the schedule, as all code that deletes or moves a
+-- schedule does.
 create or replace function public.fn_delete_workflow_schedule(p_schedule_id uuid)
 returns void
 language plpgsql

@@ -1,6 +1,6 @@
 -- A hint for an expression that does not have five fields: what it means in another scheduler, or
--- what is wrong with its form. p_fields are the parts between its blanks. It asks the parser about
--- other expressions, each of five fields, so it never calls itself again.
+-- what is wrong with its form. p_fields are the parts between its blanks. It parses other
+-- expressions, each of five fields, so it never calls itself again.
 create or replace function lenses.fn_cron_hint_fields(p_cron_expr text, p_fields text[])
 returns text
 language plpgsql

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
 -- The owner's decision: nothing else approves a run. It determines the caller itself, so that no
--- role that may execute it can decide for somebody else. It records what was approved by its
+-- role that may execute it can decide for another tenant. It records what was approved by its
 -- digest, and who decided: the profile and the user, and the role and session that acted as that
 -- user.
 create or replace function lenses.fn_decide_run(p_run_id uuid, p_decision text, p_note text)

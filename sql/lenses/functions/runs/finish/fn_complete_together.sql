@@ -2,7 +2,7 @@
 -- For lenses.fn_complete_workflow_runs: writes all these results with one statement for each table,
 -- as lenses.fn_complete_workflow_run writes each. Raises where any result is refused or a run is
 -- named twice; the caller then takes them one at a time. It locks schedules first, by id, then
--- runs, by schedule and id, as everybody who ends runs does. Where a schedule has several results
+-- runs, by schedule and id, as all code that ends runs does. Where a schedule has several results
 -- the last one stands.
 create or replace function lenses.fn_complete_together(p_worker_id text, p_results jsonb)
 returns setof uuid

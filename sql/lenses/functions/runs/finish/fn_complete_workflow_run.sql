@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- For executors (service_role): the run is done. Locks the schedule before the run, as everybody
--- who ends runs does. This is half of an executor's traffic, so it numbers and writes the event
+-- For executors (service_role): the run is done. Locks the schedule before the run, as all code
+-- that ends runs does. This is half of an executor's traffic, so it numbers and writes the event
 -- itself, which the table's triggers see and let pass, and updates the schedule. Here as elsewhere,
 -- appending an empty text to the status keeps the planner from using the indexes of all running
 -- runs.

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
 -- Locks a run, after its schedule's row, and returns it: the tick holds schedules when it cancels
--- runs, so whoever may end a run must lock in the same order. All NULL where there is no such run.
+-- runs, so all code that may end a run must lock in the same order. All NULL where there is no such
+-- run.
 create or replace function lenses.fn_lock_run(p_run_id uuid)
 returns lenses.workflow_runs
 language plpgsql
