@@ -7,14 +7,15 @@ connects the attempts of a run, in whichever processes they are. A tracer that f
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from opentelemetry import trace
-from opentelemetry.trace import SpanKind, Status, StatusCode
+from opentelemetry.context import Context
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from lf_sql import __version__
@@ -42,13 +43,13 @@ def begin(run: Run, claimed_at: int) -> Span:
 
 
 def _begin(run: Run, claimed_at: int) -> Span:
-    title = plain(run.workflow)
+    header, title = run.traceparent, plain(run.workflow)
     span = TRACER.start_span(
         f"run {title}".strip(),
-        context=W3C.extract(run.span.headers),
+        context=_parent(header),
         kind=SpanKind.CONSUMER,
         attributes={
-            "lf_sql.run_id": str(run.id),
+            "lf_sql.run_id": run.lease.id,
             "lf_sql.attempt": run.attempt,
             "lf_sql.workflow": title,
         },
@@ -56,7 +57,13 @@ def _begin(run: Run, claimed_at: int) -> Span:
     )
     if span.is_recording():
         span.set_attributes(_attributes(run))
-    return Recorded(span, run.span.headers)
+    return Recorded(span, header)
+
+
+def _parent(header: str) -> Context:
+    _, trace_id, span_id, flags = (int(part, 16) for part in header.split("-"))
+    parent = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(flags))
+    return trace.set_span_in_context(trace.NonRecordingSpan(parent))
 
 
 def _attributes(run: Run) -> dict[str, str | int]:
@@ -93,14 +100,15 @@ def _harmless(method: Callable[P, None]) -> Callable[P, None]:
 class Recorded(Span):
     """A span of OpenTelemetry."""
 
-    def __init__(self, span: trace.Span, parent: Mapping[str, str]) -> None:
+    def __init__(self, span: trace.Span, parent: str) -> None:
         self._span = span
-        self._headers = dict(parent)  # for a tracer that makes no spans
-        W3C.inject(self._headers, trace.set_span_in_context(span))
+        self._parent = parent
 
     @property
     def headers(self) -> dict[str, str]:
-        return dict(self._headers)
+        found = {"traceparent": self._parent}  # for a tracer that makes no spans
+        W3C.inject(found, trace.set_span_in_context(self._span))
+        return found
 
     def current(self) -> AbstractContextManager[object]:
         return trace.use_span(
@@ -115,7 +123,7 @@ class Recorded(Span):
                 kind=SpanKind.CLIENT,
                 attributes=_target(url),
             )
-            return _request(Recorded(span, self._headers))
+            return _request(Recorded(span, self._parent))
         except Exception as error:
             _complain(error)
             return nullcontext(self)
