@@ -27,12 +27,6 @@ def test_from_install_to_uninstall(host: Host) -> None:
         elsewhere = ["--cron-dsn", server.dsn(host.cron_database, host.admin)]
         options = elsewhere if host.cron_database != host.database else []
         said = lf_sql("install", *options, dsn=ours.dsn)
-        if host.by_hand:
-            (statement,) = [
-                line.strip() for line in said.stdout.splitlines() if host.by_hand in line
-            ]
-            cron.execute(statement)
-            said = lf_sql("install", *options, dsn=ours.dsn)
         assert "weaker" not in succeeded(said)
         succeeded(lf_sql("verify", *options, dsn=ours.dsn))
 

@@ -30,7 +30,6 @@ class Host:
     cron_database: str = "postgres"
     database: str = "app"
     prepare: str = ""  # in the customer's database
-    by_hand: str = ""  # begins the statement that is needed besides `lf-sql install`, which says it
 
 
 RDS = Host(
@@ -38,9 +37,9 @@ RDS = Host(
     facts=(
         "postgres: CREATEROLE, CREATEDB, in rds_superuser, no superuser; rdsadmin is the superuser: "
         "https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Appendix.PostgreSQL.CommonDBATasks.Roles.rds_superuser.html",
-        "pg_cron lives in postgres, and rds_superuser may UPDATE cron.job: "
+        "pg_cron lives in postgres, and rds_superuser moves jobs to other databases by UPDATE of cron.job: "
         "https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/PostgreSQL_pg_cron.html",
-        "cron.schedule_in_database takes a grant first: https://github.com/citusdata/pg_cron/issues/198",
+        "cron.schedule_in_database is not granted: https://github.com/citusdata/pg_cron/issues/198",
     ),
     superuser="rdsadmin",
     admin="postgres",
@@ -54,7 +53,6 @@ grant rds_superuser to postgres;
 grant usage on schema cron to rds_superuser with grant option;
 grant select, update on cron.job to rds_superuser;
 """,
-    by_hand="grant execute on function cron.schedule_in_database",
 )
 RDS_OWN = Host(
     name="rds-own-database",
