@@ -22,12 +22,13 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from lf_sql import Executor, Run, TransientError, webhook
 from lf_sql.commands import Commands
 from lf_sql.deliver import Endpoint
-from lf_sql.executor import otel, spans
+from lf_sql.executor import otel, spans, work
 from lf_sql.executor.handlers import Handler
 from lf_sql.traces import traceparent
 from tests.executor.conftest import Place
 from tests.executor.endpoint import Server
 from tests.executor.test_deliver import SECRET, always
+from tests.support.database import wait_until
 from tests.support.webhooks import verified
 
 RUNS = [
@@ -94,16 +95,16 @@ def test_an_attempt_is_a_span_and_current_in_its_handler(
 ) -> None:
     executor, passed_on = Executor(), []
 
-    def work(run: Run) -> None:
+    def plain(run: Run) -> None:
         passed_on.append(run.traceparent)
         with recorded.tracer.start_as_current_span("inside"):
             pass
 
-    async def work_async(run: Run) -> None:
+    async def task(run: Run) -> None:
         await asyncio.sleep(0)
-        work(run)
+        plain(run)
 
-    executor.default(work_async if is_async else work)
+    executor.default(task if is_async else plain)
     runs = place.start("spans\x1b", 3)
     place.all(executor)
     for run in runs:
@@ -185,6 +186,24 @@ def test_attempts_that_fail_are_errors_of_one_trace(place: Place, recorded: Span
     assert "day" in event.attributes["exception.message"]
 
 
+def test_a_handler_that_outlives_its_attempt_adds_nothing_to_its_span(
+    place: Place, recorded: Spans, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    monkeypatch.setattr(work, "GRACE", 0.0)
+    executor = Executor()
+
+    @executor.default
+    def handle(run: Run) -> None:
+        wait_until(lambda: place.row(run.id).status == "failed")
+        raise KeyError("late")
+
+    (run,) = place.start("late", timeoutMs=1000)
+    place.all(executor)
+    (span,) = recorded.of(run)
+    assert (span.attributes["error.type"], list(span.events)) == ("timeout", [])
+    assert "ended span" not in caplog.text
+
+
 def test_what_the_sampler_drops_is_passed_on_as_dropped(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +277,7 @@ def test_without_spans_the_header_is_that_of_the_database(
 def test_a_request_is_a_span_of_its_own(place: Place, recorded: Spans) -> None:
     answers = {
         "/fine": always("200 OK", "{}"),
+        "/left": always("202 Accepted"),
         "/down": always("503 Service Unavailable"),
         "/closes": closes,
     }
@@ -282,12 +302,13 @@ def test_a_request_is_a_span_of_its_own(place: Place, recorded: Spans) -> None:
         attributes = [
             request.attributes.get(n) for n in ("http.response.status_code", "error.type")
         ]
-        found[path] = (*attributes, request.status.status_code)
+        found[path] = (span.attributes["lf_sql.status"], *attributes, request.status.status_code)
     assert verified(SECRET, sent["/fine"].body, sent["/fine"].headers) == sent["/fine"].json
     assert found == {
-        "/fine": (200, None, StatusCode.UNSET),
-        "/down": (503, "503", StatusCode.ERROR),
-        "/closes": (None, "RemoteProtocolError", StatusCode.ERROR),
+        "/fine": ("completed", 200, None, StatusCode.UNSET),
+        "/left": ("left", 202, None, StatusCode.UNSET),
+        "/down": ("failed", 503, "503", StatusCode.ERROR),
+        "/closes": ("failed", None, "RemoteProtocolError", StatusCode.ERROR),
     }
 
 

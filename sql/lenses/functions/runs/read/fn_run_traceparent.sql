@@ -22,6 +22,6 @@ $$;
 
 comment on function lenses.fn_run_traceparent(uuid, integer) is
   'The header traceparent of W3C Trace Context for attempt p_attempt of the run p_run_id: '
-  '00-<trace id>-<parent id>-01. The trace id is the run''s id, so that all of its attempts are one '
-  'trace; the parent id is the first 8 bytes of the SHA-256 of RUN:ATTEMPT, its webhook-id; the '
-  'flag says that it is sampled. NULL for NULL.';
+  '00-<trace id>-<parent id>-01. The trace id is the run''s id, so that all of its attempts are '
+  'one trace; the parent id is the first 8 bytes of the SHA-256 of RUN:ATTEMPT, its webhook-id; '
+  'the flag says that it is sampled. NULL for NULL.';
