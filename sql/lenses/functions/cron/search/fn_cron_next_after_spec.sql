@@ -5,7 +5,8 @@
 -- call of a pinned function costs a tenth of the whole. Changes of a zone lie at least 3.9 days
 -- apart and move the clock by a day at most, so equal offsets at both ends of 48 hours (72 for real
 -- time) mean that no change lies between. Where that proof fails
--- lenses.fn_cron_next_after_transition decides by the full rule.
+-- lenses.fn_cron_next_after_transition decides by the full rule, from p_after on or, where nothing
+-- comes for three days, from shortly before the first matching minute.
 create or replace function lenses.fn_cron_next_after_spec(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -179,6 +180,7 @@ begin
     end if;
   elsif not p_spec.is_real_time
     or lenses.fn_cron_wall_minute(v_zone, v_after - v_wall + v_from + 2880) = v_from + 2880
+    or lenses.fn_cron_wall_count(p_spec, v_from - 1440, v_from) = 0  -- none to be repeated
   then
     if v_seen <> v_wall then
       v_after := v_after + v_wall - v_seen;
@@ -188,7 +190,6 @@ begin
       and lenses.fn_cron_wall_minute(v_zone, v_after - 2880) = v_wall - 2880 then
       return to_timestamp(((v_after - lenses.fn_cron_epoch()) * 60)::float8);
     end if;
-    -- nothing matches until shortly before it, so the full rule may begin there
     return (
       select s.slot
       from lenses.fn_cron_next_after_transition(p_spec, v_zone, greatest(
