@@ -99,6 +99,8 @@ def test_agrees_with_a_walk_over_the_dates(
         ("*/30 2 * 3 SUN#2", "America/New_York", "2026-03-01", None),
         ("*/30 2,5 * 3 SUN#2", "America/New_York", "2026-03-08", "2026-03-08T09:00"),
         ("*/30 1,2 * 3 SUN#2", "America/New_York", "2026-03-09", "2027-03-14T06:00"),
+        # the 8th or a Sunday: the 8th is a Sunday that is skipped, the next Sunday is not
+        ("*/30 2 8 3 SUN", "America/New_York", "2026-03-08", "2026-03-15T06:00"),
         # a Sunday that is the last of a month and its 31st: of these months March alone has one
         ("*/30 2 31 2,3,4,6,9,11 */7,SUN#5", "Europe/Berlin", "2026-01-01", None),
         ("*/30 3 31 2,3,4,6,9,11 */7,SUN#5", "Europe/Berlin", "2026-01-01", "2030-03-31T01:00"),
