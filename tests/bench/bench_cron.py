@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from tests.bench.report import Row
+from tests.bench.report import Row, medians, ms
 from tests.install.releases import RELEASES
 from tests.support.database import Database
 
@@ -189,6 +189,21 @@ def slowest(conn: Database) -> list[Row]:
     return rows
 
 
+def moved(conn: Database) -> Row:
+    """The next slot of a dense schedule that leaves out weekends, on each day of a week."""
+    spec = "lenses.fn_cron_move_to(lenses.fn_cron_parse('* * * * *'), c.id, %s)"
+    query = (
+        f"select lenses.fn_cron_next_after_spec({spec}, 'America/New_York', %s) "
+        "from lenses.schedule_calendars as c where c.name = 'weekdays'"
+    )
+    times = [
+        medians(3, lambda at=START + timedelta(day), on=word: conn.execute(query, (on, at)))[0]
+        for day in range(7)
+        for word in ("before", "after")
+    ]
+    return Row("slowest next slot that may move, every minute, weekends closed", ms(max(times)))
+
+
 def theirs(expr: str, zone: str) -> float:
     """Microseconds a call of cronsim, walking from slot to slot; the best of some rounds."""
     start = START.astimezone(UTC if zone == "UTC" else ZoneInfo(zone))
@@ -224,6 +239,7 @@ def run(conn: Database) -> list[Row]:
         )
 
     rows += slowest(conn)
+    rows.append(moved(conn))
 
     for name, step, limit in (("parse", PARSE, 100), ("describe", DESCRIBE, None)):
         value = max(ours(conn, step, expr, "UTC", 200) for expr in REALISTIC)

@@ -1,7 +1,7 @@
 -- The instant across which no slot moves: before p_at where p_step is -1, after it where it is 1.
--- The nearest two open dates in a row lie between. A move tries one date after the other. Its tries
--- are a day apart, 26 hours where clocks are turned, so none steps over both dates. Where no two are
--- near it is 33 days away: no move is longer than that.
+-- The nearest two open dates in a row lie between. A move tries one date after the other, and its
+-- tries are a day apart, 26 hours where clocks are turned: none steps over both dates. Where no two
+-- are near it is 33 days away: no move is longer than that.
 create or replace function lenses.fn_calendar_barrier(
   p_calendar_id uuid,
   p_at timestamptz,
