@@ -197,13 +197,19 @@ def test_a_slot_moves_across_a_turn_of_the_clock_at_midnight(
     assert db.value(query, {**given_, "slot": went}) == [came]
 
 
-def test_from_within_a_closed_date_the_first_to_come_may_be_of_the_next(db: Database) -> None:
+def test_the_later_of_two_slots_may_come_first(db: Database) -> None:
+    """18:00 in Los Angeles is past midnight in UTC: a date later, and there the earlier time of day."""
     calendar = make_calendar(db, [date(2026, 12, 26), date(2026, 12, 27)], "UTC")
-    found = db.value(
-        f"select lenses.fn_cron_next_after_spec({SPEC}, 'UTC', '2026-12-26 10:00+00')",
-        {"expr": "0 9,18 * * *", "calendar": calendar, "on": "after"},
+    found = db.column(
+        f"""with spec as (select {SPEC} as s),
+        first as (
+          select lenses.fn_cron_next_after_spec(s, 'America/Los_Angeles', '2026-12-26 00:00+00') as at
+          from spec)
+        select at from first union all
+        select lenses.fn_cron_next_after_spec(s, 'America/Los_Angeles', at) from spec, first""",
+        {"expr": "0 9,18 26 12 *", "calendar": calendar, "on": "after"},
     )
-    assert found == datetime(2026, 12, 28, 9, tzinfo=UTC)
+    assert found == [datetime(2026, 12, 28, hour, tzinfo=UTC) for hour in (2, 17)]
 
 
 def test_a_calendar_that_closes_every_day_moves_nothing(db: Database) -> None:
