@@ -132,8 +132,10 @@ begin
       else
         v_year := v_year + 1;
         if v_year > v_last_year then
-          v_day := lenses.fn_cron_far_day(p_spec, null, make_date(v_year, 1, 1) - date 'J0');
-          if v_day is null then
+          v_day := lenses.fn_cron_far_day(
+            p_spec, case when p_spec.is_real_time then v_zone end,
+            make_date(v_year, 1, 1) - date 'J0');
+          if (v_day <= v_from / 1440 + 15340) is not true then  -- 42 years
             return null;
           end if;
           v_wall := v_day * 1440 + p_spec.first_minute;
