@@ -1,4 +1,4 @@
-"""What a person sees on a terminal 80, 100 and 120 columns wide, his clock at a Saturday's noon."""
+"""What a person sees on a terminal 80 to 160 columns wide, his clock at a Saturday's noon."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.terminal import on_a_terminal, plain_text
 
 SCREENS = Path(__file__).parent / "screens"
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
-WIDTHS = (80, 100, 120)
+WIDTHS = (80, 100, 120, 160)
 COMMANDS = (
     ["schedule", "list"],
     ["runs", "list"],

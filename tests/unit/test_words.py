@@ -61,16 +61,17 @@ def test_the_shortest_beginning_that_is_unique() -> None:
 
 def widths(room: int) -> list[tuple[str, int]]:
     columns = [
-        _Fitted(Column("NAME", "n", 0, least=6), ["x" * 20], 20),
+        _Fitted(Column("NAME", "n", 0, least=6), ["x" * 26], 20, full=26),
         _Fitted(Column("ZONE", "z", 2), ["y" * 10], 10),
         _Fitted(Column("NEXT", "a", 1), ["z" * 12], 12, ["z" * 5]),
     ]
     return [(one.column.title, one.width) for one in fit(columns, room)]
 
 
-def test_first_cells_are_cut_then_the_last_in_rank_goes() -> None:
-    assert widths(100) == [("NAME", 20), ("ZONE", 10), ("NEXT", 12)]
-    assert widths(40) == [("NAME", 14), ("ZONE", 10), ("NEXT", 12)]
+def test_long_cells_are_shortened_then_others_cut_then_the_last_in_rank_goes() -> None:
+    assert widths(100) == [("NAME", 26), ("ZONE", 10), ("NEXT", 12)], "nothing is cut"
+    assert widths(50) == [("NAME", 24), ("ZONE", 10), ("NEXT", 12)]
+    assert widths(40) == [("NAME", 21), ("ZONE", 10), ("NEXT", 5)]
     assert widths(30) == [("NAME", 11), ("ZONE", 10), ("NEXT", 5)]
-    assert widths(24) == [("NAME", 10), ("NEXT", 12)]
+    assert widths(24) == [("NAME", 17), ("NEXT", 5)]
     assert widths(12) == [("NAME", 12)]

@@ -116,6 +116,7 @@ def by_day(schedule: str | None, since: date | None, days: int) -> None:
         [row | {"day": f"{row['day']:%a %Y-%m-%d}", "times": _times(row)} for row in rows],
         ["schedule", "workflow", "day", "decision", "reason", "times", "timezone"],
         empty=f"no slot in {days} days",
+        view=views.days,
     )
 
 

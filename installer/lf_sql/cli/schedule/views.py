@@ -17,11 +17,11 @@ def schedules(rows: Sequence[Row]) -> list[Column]:
         return str(row["name"] or f"{ids('id')(row)} {row['description'] or row['workflow']}")
 
     return [
-        Column("NAME", name, 0, least=20, most=40),
-        Column("WHEN", rule, 1, least=13, most=30),
+        Column("NAME", name, 0, least=20, most=26),
+        Column("WHEN", rule, 1, least=13, most=20),
         Column("ZONE", "timezone", 4, least=16),
         Column("NEXT", _next(words.when), 2, short=_next(words.clock)),
-        Column("LAST", _last, 3),
+        Column("LAST", _last, 3, short=lambda row: row["last_run_status"]),
         Column("STATUS", "status", 0),
         Column("WORKFLOW", "workflow", 9, is_wide=True),
         Column("LAST SLOT", "last_status", 9, is_wide=True),
@@ -41,6 +41,19 @@ def preview(rows: Sequence[Row], theirs: str | None, viewer: tzinfo | None) -> l
         Column("REASON", "reason", 1, least=12),
         Column("INPUTS", lambda row: text_of(row["inputs"]), 4, least=8, most=120),
     ]  # fmt: skip
+
+
+def days(rows: Sequence[Row]) -> list[Column]:
+    """Of schedule preview --all. WORKFLOW goes first: most schedules are named after theirs."""
+    return [
+        Column("SCHEDULE", "schedule", 0, least=14, most=40),
+        Column("WORKFLOW", "workflow", 5, least=14, most=40),
+        Column("DAY", "day", 0),
+        Column("DECISION", "decision", 0),
+        Column("REASON", "reason", 2, least=9),
+        Column("TIMES", "times", 1, least=14),
+        Column("TIMEZONE", "timezone", 4, least=12),
+    ]
 
 
 def lint(rows: Sequence[Row]) -> list[Column]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
@@ -37,11 +38,11 @@ def lines(value: Any, indent: int, zone: tzinfo | None = None) -> list[str]:
     """A value as lines that fit beside its label."""
     if isinstance(value, datetime):
         return [words.when(value, zone)]
+    room = max(shutil.get_terminal_size().columns - indent, 20)
     if isinstance(value, Mapping) or (
         isinstance(value, Sequence) and not isinstance(value, str | bytes)
     ):
-        return data(value)
-    room = max(shutil.get_terminal_size().columns - indent, 20)
+        return data(value, room)
     return _beginning(textwrap.wrap(text(value), room) or [""])
 
 
@@ -52,12 +53,21 @@ def text(value: Any) -> str:
     return plain(value)
 
 
-def data(value: Any) -> list[str]:
-    """What a tenant stored, as YAML; of much of it the beginning."""
+def data(value: Any, room: int) -> list[str]:
+    """What a tenant stored, as YAML, its lines folded; of much of it the beginning."""
     if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
-        return [", ".join(text(one) for one in value)]
-    dumped = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, default_flow_style=False)
-    return _beginning([plain(line) for line in dumped.splitlines()])
+        return _beginning(textwrap.wrap(", ".join(map(text, value)), room) or [""])
+    dumped = yaml.safe_dump(
+        value, allow_unicode=True, sort_keys=False, default_flow_style=False, width=sys.maxsize
+    )
+    return _beginning([part for line in dumped.splitlines() for part in _folded(line, room)])
+
+
+def _folded(line: str, room: int) -> list[str]:
+    """A line between its words; what goes on stands further in."""
+    line = plain(line)
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.wrap(line, max(room, 20), subsequent_indent=indent) or [""]
 
 
 def _beginning(found: list[str]) -> list[str]:
