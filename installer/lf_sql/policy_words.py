@@ -1,4 +1,4 @@
-"""What holds for a schedule's runs, in the words of the manual. What is no decision says nothing."""
+"""What applies to a schedule's runs, in the words of the manual; of defaults nothing is said."""
 
 from __future__ import annotations
 
@@ -65,22 +65,30 @@ def _failure(policy: Policy) -> str | None:
 
 
 def _queue(policy: Policy, span: Callable[[int], str]) -> dict[str, str | None]:
-    most = 1 if policy.get("mode") == "serial" else policy.get("maxConcurrency")
-    limit = None
-    if most is not None:
-        limit = "one run at a time" if most == 1 else f"{most} runs at a time"
-    overlap, missed = policy.get("onOverlap"), policy.get("onMissed")
-    late = None
-    if missed:
-        late = MISSED[missed]
-        if missed == "spread" and "spreadWindowMs" in policy:
-            late = f"get a run each, spread over {span(policy['spreadWindowMs'])}"
-        if missed in ("backfill", "spread") and "maxBackfill" in policy:
-            late += f", {policy['maxBackfill']} at most"
-        late += f" (onMissed {missed})"
     return {
-        "at most": limit,
-        "overlap": f"the slot {OVERLAP[overlap]} (onOverlap {overlap})" if overlap else None,
-        "missed slots": late,
+        "overlap": _overlap(policy),
+        "missed": _missed(policy, span),
         "priority": str(policy["priority"]) if policy.get("priority") else None,
     }
+
+
+def _overlap(policy: Policy) -> str | None:
+    most = 1 if policy.get("mode") == "serial" else policy.get("maxConcurrency")
+    parts = []
+    if most is not None:
+        parts.append("one run at a time" if most == 1 else f"{most} runs at a time")
+    if overlap := policy.get("onOverlap"):
+        parts.append(f"a slot meanwhile {OVERLAP[overlap]} (onOverlap {overlap})")
+    return "; ".join(parts) or None
+
+
+def _missed(policy: Policy, span: Callable[[int], str]) -> str | None:
+    missed = policy.get("onMissed")
+    if not missed:
+        return None
+    text = MISSED[missed]
+    if missed == "spread" and "spreadWindowMs" in policy:
+        text = f"get a run each, spread over {span(policy['spreadWindowMs'])}"
+    if missed in ("backfill", "spread") and "maxBackfill" in policy:
+        text += f", {policy['maxBackfill']} at most"
+    return f"slots {text} (onMissed {missed})"

@@ -17,7 +17,7 @@ def schedules(rows: Sequence[Row]) -> list[Column]:
         return str(row["name"] or f"{ids('id')(row)} {row['description'] or row['workflow']}")
 
     return [
-        Column("NAME", name, 0, least=20, most=26),
+        Column("NAME", name, 0, least=18, most=18),
         Column("WHEN", rule, 1, least=13, most=20),
         Column("ZONE", "timezone", 4, least=16),
         Column("NEXT", _next(words.when), 2, short=_next(words.clock)),
@@ -50,8 +50,8 @@ def days(rows: Sequence[Row]) -> list[Column]:
         Column("WORKFLOW", "workflow", 5, least=14, most=40),
         Column("DAY", "day", 0),
         Column("DECISION", "decision", 0),
-        Column("REASON", "reason", 2, least=9),
-        Column("TIMES", "times", 1, least=14),
+        Column("REASON", "reason", 2, least=16),
+        Column("TIMES", "times", 1, least=20),
         Column("TIMEZONE", "timezone", 4, least=12),
     ]
 

@@ -43,7 +43,7 @@ def lines(value: Any, indent: int, zone: tzinfo | None = None) -> list[str]:
         isinstance(value, Sequence) and not isinstance(value, str | bytes)
     ):
         return data(value, room)
-    return _beginning(textwrap.wrap(text(value), room) or [""])
+    return _beginning(_wrapped(text(value), room))
 
 
 def text(value: Any) -> str:
@@ -56,18 +56,21 @@ def text(value: Any) -> str:
 def data(value: Any, room: int) -> list[str]:
     """What a tenant stored, as YAML, its lines folded; of much of it the beginning."""
     if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
-        return _beginning(textwrap.wrap(", ".join(map(text, value)), room) or [""])
+        return _beginning(_wrapped(", ".join(map(text, value)), room))
     dumped = yaml.safe_dump(
         value, allow_unicode=True, sort_keys=False, default_flow_style=False, width=sys.maxsize
     )
-    return _beginning([part for line in dumped.splitlines() for part in _folded(line, room)])
+    found = []
+    for line in map(plain, dumped.splitlines()):
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        found += _wrapped(line, room, indent)
+    return _beginning(found)
 
 
-def _folded(line: str, room: int) -> list[str]:
-    """A line between its words; what goes on stands further in."""
-    line = plain(line)
-    indent = " " * (len(line) - len(line.lstrip()) + 2)
-    return textwrap.wrap(line, max(room, 20), subsequent_indent=indent) or [""]
+def _wrapped(line: str, room: int, indent: str = "") -> list[str]:
+    """A line between its words, of which names with hyphens are some; `indent`: of what goes on."""
+    found = textwrap.wrap(line, room, subsequent_indent=indent, break_on_hyphens=False)
+    return found or [""]
 
 
 def _beginning(found: list[str]) -> list[str]:
