@@ -10,12 +10,13 @@ from uuid import UUID
 import click
 
 from lf_sql.cli.candidates import complete
-from lf_sql.cli.context import emit, emit_one, note, options
+from lf_sql.cli.context import emit, emit_one, is_for_a_person, note, options
 from lf_sql.cli.params import Instant, Json
 from lf_sql.cli.schedule.look import ID, wall
 from lf_sql.cli.session import as_owner_of, call, find, installed, of_its_state, one
 from lf_sql.cli.terminal.ask import ask, yes_option
 from lf_sql.db import Connection
+from lf_sql.plain import plain
 
 Row = dict[str, Any]
 
@@ -127,9 +128,11 @@ def backfill(schedule: str, since: datetime, until: datetime | None, dry_run: bo
 
 
 def brief(row: dict[str, Any], what: str) -> None:
-    """The outcome of a change: the id and one word; the row with --json."""
+    """The outcome of a change: the id and one word; the row with --json. People read a name."""
     if options().as_json:
         emit_one(row)
+    elif is_for_a_person():
+        click.echo(f"{plain(row.get('name') or str(row['id'])[:8])}  {what}")
     else:
         click.echo(f"{row['id']}\t{what}")
 

@@ -56,17 +56,6 @@ def days(rows: Sequence[Row]) -> list[Column]:
     ]
 
 
-def lint(rows: Sequence[Row]) -> list[Column]:
-    """Of schedule lint."""
-    return [
-        Column("SCHEDULE", "schedule", 0, least=8, most=30),
-        Column("SEVERITY", "severity", 2),
-        Column("CODE", "code", 1),
-        Column("MESSAGE", "message", 0, least=20, most=200),
-        Column("HINT", "hint", 3, least=20, most=200),
-    ]
-
-
 def calendars(rows: Sequence[Row]) -> list[Column]:
     """Of schedule calendar list: names, since the ids of seeds are all but the same."""
     return [

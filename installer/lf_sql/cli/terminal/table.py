@@ -127,6 +127,12 @@ def of_names(names: Sequence[str], rows: Sequence[Row]) -> list[Column]:
     def cell(name: str) -> Callable[[Row], str]:
         return lambda row: text_of(row.get(name), digits)
 
+    def clock(name: str) -> Callable[[Row], str | None] | None:
+        """The short form of instants; ids and they are never cut."""
+        if not any(isinstance(row.get(name), datetime) for row in rows):
+            return None
+        return lambda row: words.clock(row[name]) if row.get(name) else None
+
     is_named = digits > 13 and not NAMES.isdisjoint(names)
     return [
         Column(
@@ -134,6 +140,7 @@ def of_names(names: Sequence[str], rows: Sequence[Row]) -> list[Column]:
             cell(name),
             rank,
             12,
+            short=clock(name),
             is_wide=is_named and name == "id",
         )
         for rank, name in enumerate(names)

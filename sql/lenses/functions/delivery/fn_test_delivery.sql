@@ -29,7 +29,7 @@ begin
       message = format(
         'there is no delivery %s', coalesce('"' || left(p_name, 100) || '"', 'NULL')
       ),
-      hint = 'lenses.fn_get_deliveries() lists them.';
+      hint = 'lf-sql delivery list, or lenses.fn_get_deliveries(), lists them.';
   elsif not v_delivery.is_active then
     raise exception using
       errcode = '22023',
