@@ -89,8 +89,9 @@ def test_axe_finds_nothing_on_any_page(
         if not page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"):
             found.append(f"{name}: wider than the window")
         cut = page.evaluate(
-            "[...document.querySelectorAll('td .pill')].filter(pill => pill.getBoundingClientRect()"
-            ".right > pill.closest('td').getBoundingClientRect().right).map(p => p.textContent)"
+            "[...document.querySelectorAll('td .pill, td time')].filter(part =>"
+            " part.getBoundingClientRect().right > part.closest('td').getBoundingClientRect().right)"
+            ".map(part => part.textContent)"
         )
         found += [f"{name}: {text!r} is cut" for text in cut]
         window.shot(f"{name}-{look}")

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from lf_sql import instants
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.table import Column, _Fitted, fit
 
@@ -34,6 +35,13 @@ def noon(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_when(at: datetime, said: str) -> None:
     assert words.when(at, ISTANBUL) == said
+
+
+def test_instants_inside_text() -> None:
+    text = "until 2026-11-30 06:00 UTC, since 2026-11-28 11:30:07 UTC; 2026-02-30 10:00 UTC is none"
+    assert instants.in_text(text, lambda at: words.clock(at, ISTANBUL)) == (
+        "until Mon 09:00 +03, since Sat 14:30 +03; 2026-02-30 10:00 UTC is none"
+    )
 
 
 def test_weekdays_never_mean_two_days() -> None:
