@@ -91,7 +91,10 @@ def test_axe_finds_nothing_on_any_page(
         cut = page.evaluate(
             "[...document.querySelectorAll('td .pill, td time')].filter(part =>"
             " part.getBoundingClientRect().right > part.closest('td').getBoundingClientRect().right)"
-            ".map(part => part.textContent)"
+            ".concat([...document.querySelectorAll('.panel select, .panel input, .panel button')]"
+            ".filter(part => part.getBoundingClientRect().right >"
+            " part.closest('.panel').getBoundingClientRect().right))"
+            ".map(part => part.textContent || part.name)"
         )
         found += [f"{name}: {text!r} is cut" for text in cut]
         window.shot(f"{name}-{look}")

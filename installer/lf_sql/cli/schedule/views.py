@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.table import Column, Row, short_ids, text_of
+from lf_sql.instants import read
 
 
 def schedules(rows: Sequence[Row]) -> list[Column]:
@@ -41,6 +42,17 @@ def preview(rows: Sequence[Row], theirs: str | None, viewer: tzinfo | None) -> l
         Column("REASON", "reason", 1, least=12),
         Column("INPUTS", lambda row: text_of(row["inputs"]), 4, least=8, most=120),
     ]  # fmt: skip
+
+
+def backfill(rows: Sequence[Row], zone: tzinfo | None) -> list[Column]:
+    """Of schedule backfill: the slots, as they stand in the answer's JSON."""
+    return [
+        Column(
+            "SLOT", lambda row: words.clock(read(row.get("scheduled_for") or row["slot"]), zone)
+        ),
+        Column("DECISION", "decision", 0),
+        Column("REASON", "reason", 1, least=12),
+    ]
 
 
 def days(rows: Sequence[Row]) -> list[Column]:
