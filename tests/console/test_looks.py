@@ -106,6 +106,17 @@ def test_axe_finds_nothing_on_any_page(
     assert troubles == []
 
 
+@pytest.mark.parametrize("width", [860, 1000, 1100])
+def test_the_head_of_the_page_fits(scene: tuple[Console, Window], width: int) -> None:
+    page = scene[1].page
+    page.set_viewport_size({"width": width, "height": 700})
+    scene[1].open("/")
+    box = page.get_by_role("link", name="New schedule").bounding_box()
+    page.set_viewport_size(WIDE)
+    assert box is not None
+    assert box["x"] + box["width"] <= width
+
+
 def test_many_schedules_fit_a_small_screen(scene: tuple[Console, Window]) -> None:
     window = scene[1]
     page = window.open("/")

@@ -222,7 +222,9 @@
     event.preventDefault();
     const dialog = $("#confirm");
     $("#confirm-text").textContent = ctx.confirm;
-    $("#confirm-yes").textContent = ctx.sourceElement.dataset.yes || ctx.sourceElement.title || "Yes";
+    const yes = $("#confirm-yes"), word = ctx.sourceElement.dataset.yes || ctx.sourceElement.title || "Yes";
+    yes.textContent = word;
+    yes.className = `button ${/^(Delete|Cancel|Reject)/.test(word) ? "danger" : "primary"}`;
     dialog.returnValue = "no";
     dialog.addEventListener("close", () => (dialog.returnValue === "yes" ? issueRequest() : dropRequest()), { once: true });
     dialog.showModal();
