@@ -72,7 +72,8 @@ def test_the_last_run_is_its_status_and_since_when(scene: Scene) -> None:
     ended = console.db.row(
         "select s.name, r.completed_at from lenses.workflow_schedules as s "
         "join lenses.workflow_runs as r on r.id = s.last_run_id "
-        "where s.name is not null and r.status = 'completed' and r.completed_at > r.scheduled_for + interval '1 minute' limit 1"
+        "where s.name is not null and r.status = 'completed' "
+        "and r.completed_at > r.scheduled_for + interval '1 minute' limit 1"
     )
     page = window.open(f"/?q={ended.name}")
     last = row_of(window, ended.name).locator(".c-last")
