@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.database import Database, Tenant, connect, make_tenant
-from tests.support.fixtures import (  # noqa: F401
+from tests.support.fixtures import (
     _populated,
     _weakly_populated,
+    committed,
     own_two_tenants,
+    rolled_back,
     setup,
     setups,
     two_tenants,
@@ -21,7 +23,7 @@ from tests.support.fixtures import (  # noqa: F401
 from tests.support.pgtap import TapFile
 from tests.support.server import TestServer
 from tests.support.state import State, close_state, state_of
-from tests.support.without_cron import (  # noqa: F401
+from tests.support.without_cron import (
     leave_out,
     pytest_terminal_summary,
     pytest_testnodedown,
@@ -63,10 +65,8 @@ def dsn_for(server: TestServer) -> Callable[..., str]:
 @pytest.fixture
 def db(state: State) -> Iterator[Database]:
     """A superuser's connection to a fresh, installed database."""
-    name = state.fresh(installed=True)
-    with connect(state.server.dsn(name)) as conn:
+    with state.borrowed() as conn:
         yield conn
-    state.drop(name)
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from tests.runs.conftest import committed, rolled_back, scenario
+from tests.runs.conftest import db, scenario
 
-__all__ = ["committed", "rolled_back", "scenario"]
+__all__ = ["db", "scenario"]

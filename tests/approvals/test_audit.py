@@ -7,7 +7,7 @@ from uuid import UUID
 
 import psycopg
 
-from tests.support.callers import acting
+from tests.support.database import as_user
 from tests.support.run_scenario import RunScenario
 from tests.support.server import TestServer
 
@@ -39,7 +39,7 @@ def test_warns_and_records_who_and_what(scenario: RunScenario) -> None:
     inserted = attempts(scenario, run)
     notices: list[tuple[str | None, str | None]] = []
     scenario.db.add_notice_handler(lambda n: notices.append((n.severity, n.message_primary)))
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         found = conn.execute(TRY + " returning status", [run]).fetchall()
     assert found == [("pending_approval",)]
     ((severity, message),) = notices
@@ -59,7 +59,7 @@ def test_warns_and_records_who_and_what(scenario: RunScenario) -> None:
 def test_ten_rows_a_minute_and_an_exact_count(scenario: RunScenario) -> None:
     run = scenario.run(policies=NEEDS)
     before, (events, logs) = attempts(scenario, run), rows(scenario, run)
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         for _ in range(60):
             conn.execute(TRY, [run])
     assert attempts(scenario, run) == before + 60
@@ -69,7 +69,7 @@ def test_ten_rows_a_minute_and_an_exact_count(scenario: RunScenario) -> None:
 
 def test_a_flood_in_one_statement_counts_each(scenario: RunScenario) -> None:
     runs = [scenario.run(policies=NEEDS) for _ in range(3)]
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         conn.execute("update lenses.workflow_runs set status = 'pending'")
     assert [attempts(scenario, run) for run in runs] == [2, 2, 2]
 
@@ -110,7 +110,7 @@ def test_the_record_cannot_be_erased(scenario: RunScenario) -> None:
                     if role == "postgres":
                         scenario.db.execute(query)
                     else:
-                        with acting(scenario.db, scenario.tenant, role) as conn:
+                        with as_user(scenario.db, scenario.tenant, role) as conn:
                             conn.execute(query)
     assert attempts(scenario, run) == 1
 
@@ -157,7 +157,7 @@ def test_without_the_guard_the_attempt_succeeds(scenario: RunScenario) -> None:
     scenario.db.execute(
         "alter table lenses.workflow_runs disable trigger workflow_runs_guard_other"
     )
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         conn.execute(TRY, [run])
     assert scenario.row(run).status == "pending"
     assert scenario.claimed() == [], "a claim asks for the decision itself"

@@ -8,8 +8,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from tests.support.callers import acting
-from tests.support.database import make_tenant
+from tests.support.database import as_user, make_tenant
 from tests.support.run_scenario import RunScenario, said
 
 NEEDS = {"approval_policy": {"requiresApproval": True}}
@@ -70,7 +69,7 @@ def test_only_his_own_and_never_service_role(scenario: RunScenario) -> None:
     for wanted in (run, uuid4()):
         with (
             pytest.raises(psycopg.errors.InsufficientPrivilege) as caught,
-            acting(scenario.db, stranger, "authenticated") as conn,
+            as_user(scenario.db, stranger, "authenticated") as conn,
         ):
             conn.execute(query, [wanted])
         texts.add(said(caught.value))
@@ -80,12 +79,12 @@ def test_only_his_own_and_never_service_role(scenario: RunScenario) -> None:
         (scenario.tenant, "service_role"),
         (scenario.tenant, "anon"),
     ):
-        with scenario.refused("42501"), acting(scenario.db, sub, role) as conn:
+        with scenario.refused("42501"), as_user(scenario.db, sub, role) as conn:
             conn.execute(query, [run])
     for role in ("service_role", "authenticated"):
-        with scenario.refused("42501"), acting(scenario.db, scenario.tenant, role) as conn:
+        with scenario.refused("42501"), as_user(scenario.db, scenario.tenant, role) as conn:
             conn.execute("select lenses.fn_decide_run(%s, 'approved', null)", [run])
-    with scenario.refused("42501"), acting(scenario.db, stranger, "lf_sql_owner") as conn:
+    with scenario.refused("42501"), as_user(scenario.db, stranger, "lf_sql_owner") as conn:
         conn.execute("select lenses.fn_decide_run(%s, 'approved', null)", [run])
     assert scenario.row(run).status == "pending_approval"
 
@@ -140,7 +139,7 @@ def test_a_change_after_the_decision_asks_again(scenario: RunScenario, change: s
         [scenario.workflow],
     )
     scenario.decide(run, note="as it is")
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         conn.execute(f"update lenses.workflow_runs set {change} where id = %s", [run])
     row, team_run = scenario.row(run), scenario.team_run(run)
     assert row.status == "pending_approval"
@@ -154,7 +153,7 @@ def test_a_change_after_the_decision_asks_again(scenario: RunScenario, change: s
 def test_what_does_not_matter_does_not_ask_again(scenario: RunScenario) -> None:
     run = scenario.run(policies=NEEDS)
     scenario.decide(run)
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         conn.execute(
             "update lenses.workflow_runs set priority = 5, available_at = now(), "
             "context_inputs = context_inputs, metadata = metadata || '{\"x\": 1}' where id = %s",
@@ -176,7 +175,7 @@ def test_cancelling_a_waiting_run_rejects_it(scenario: RunScenario) -> None:
     assert scenario.cancel(run)
     assert scenario.team_run(run).approval_status == "rejected"
     other = scenario.run(policies=NEEDS)
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         conn.execute("update lenses.workflow_runs set status = 'cancelled' where id = %s", [other])
     assert scenario.team_run(other).approval_status == "rejected"
 
@@ -185,7 +184,7 @@ def test_the_owner_lowers_his_schedule_but_not_a_run_that_is_there(scenario: Run
     schedule = scenario.make_schedule(approval_policy={"requiresApproval": True})
     run = scenario.run(schedule)
     assert scenario.row(run).status == "pending_approval"
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         conn.execute(
             "select public.fn_patch_workflow_schedule(%s, %s)",
             [schedule, '{"approval_policy": {"requiresApproval": false}}'],

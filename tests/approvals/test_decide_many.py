@@ -9,15 +9,14 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.approvals.test_decide import NEEDS
-from tests.support.callers import acting
-from tests.support.database import make_tenant
+from tests.support.database import as_user, make_tenant
 from tests.support.run_scenario import RunScenario
 
 
 def decide(
     scenario: RunScenario, runs: list[UUID | None], decision: str | None, note: str = ""
 ) -> Any:
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         return set(
             conn.column(
                 "select * from public.fn_decide_workflow_runs(%s, %s, %s)", [runs, decision, note]
@@ -59,12 +58,12 @@ def test_one_that_is_not_his_decides_none(scenario: RunScenario) -> None:
     with scenario.refused("42501", "no such run of yours"):
         decide(scenario, [mine, uuid4()], "approved")
     with scenario.refused("42501", "no such run of yours"):
-        with acting(scenario.db, stranger, "authenticated") as conn:
+        with as_user(scenario.db, stranger, "authenticated") as conn:
             conn.execute(query, [[mine]])
     for sub, role in ((None, "authenticated"), (scenario.tenant, "service_role"), (None, "anon")):
-        with scenario.refused("42501"), acting(scenario.db, sub, role) as conn:
+        with scenario.refused("42501"), as_user(scenario.db, sub, role) as conn:
             conn.execute(query, [[]])
-    with scenario.refused("42501"), acting(scenario.db, scenario.tenant, "service_role") as conn:
+    with scenario.refused("42501"), as_user(scenario.db, scenario.tenant, "service_role") as conn:
         conn.execute("select lenses.fn_decide_workflow_runs(%s, 'approved')", [[mine]])
     assert statuses(scenario, [mine]) == ["pending_approval"]
 
@@ -92,17 +91,17 @@ def test_cancel_many(scenario: RunScenario) -> None:
     query = "select * from public.fn_cancel_workflow_runs(%s)"
     with (
         scenario.refused("42501"),
-        acting(scenario.db, make_tenant(scenario.db), "authenticated") as conn,
+        as_user(scenario.db, make_tenant(scenario.db), "authenticated") as conn,
     ):
         conn.execute(query, [[waiting]])
-    with scenario.refused("42501"), acting(scenario.db, None, "authenticated") as conn:
+    with scenario.refused("42501"), as_user(scenario.db, None, "authenticated") as conn:
         conn.execute(query, [[]])
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         assert set(conn.column(query, [[waiting, running, over]])) == {waiting, running}
     assert statuses(scenario, [waiting, running, over]) == ["cancelled"] * 3
     assert scenario.team_run(waiting).approval_status == "rejected"
     free = scenario.run()
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         assert conn.column(query, [[free, uuid4()]]) == [free]
 
 
@@ -117,7 +116,7 @@ def test_two_that_decide_the_same_in_other_orders(scenario: RunScenario, committ
         gate = threading.Barrier(2)
 
         def call(runs: list[UUID], gate: threading.Barrier = gate) -> None:
-            with scenario.db.another() as conn, acting(conn, scenario.tenant, "authenticated"):
+            with scenario.db.another() as conn, as_user(conn, scenario.tenant, "authenticated"):
                 gate.wait()
                 found.append(
                     set(

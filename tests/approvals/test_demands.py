@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.approvals.test_whose import DEMANDS, GATED, NEEDS, as_operator
-from tests.support.callers import acting
+from tests.support.database import as_user
 from tests.support.run_scenario import FREE, RunScenario
 
 
@@ -43,7 +43,7 @@ def test_a_workflow_that_demands_is_deleted_by_its_owner_alone(
     delete = "update lenses.workflows set status = 'deleted' where id = %s"
     with scenario.refused("42501", "only its owner"):
         as_operator(scenario, delete, scenario.workflow)
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         conn.execute("select public.fn_set_workflow_status(%s, 'deleted')", [scenario.workflow])
     status = "select status from lenses.workflows where id = %s"
     assert scenario.db.value(status, [scenario.workflow]) == "deleted"

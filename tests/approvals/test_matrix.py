@@ -11,7 +11,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from tests.support.callers import acting
+from tests.support.database import as_user
 from tests.support.run_scenario import RunScenario
 from tests.support.scenario import MONDAY
 
@@ -155,7 +155,7 @@ def knock(scenario: RunScenario, door: str, role: str, run: UUID) -> str | None:
             elif role == "postgres":
                 scenario.db.execute(DOORS[door], values)
             else:
-                with acting(
+                with as_user(
                     scenario.db, None if role != "lf_sql_owner" else scenario.tenant, role
                 ) as conn:
                     conn.execute(DOORS[door], values)
@@ -246,7 +246,7 @@ def test_an_inserted_run_waits(scenario: RunScenario, role: str, status: str | N
         if role == "replica":
             scenario.db.execute("set local session_replication_role = replica")
         if role in ("service_role", "lf_sql_owner"):
-            with acting(scenario.db, scenario.tenant, role) as conn:
+            with as_user(scenario.db, scenario.tenant, role) as conn:
                 run = conn.value(query, list(columns.values()))
         else:
             run = scenario.db.value(query, list(columns.values()))
@@ -316,12 +316,12 @@ def test_a_version_with_a_gate_asks_though_the_old_one_did_not(scenario: RunScen
 def test_the_tick_run_now_and_backfill_wait_too(scenario: RunScenario) -> None:
     schedule = scenario.make_schedule(approval_policy={"requiresApproval": True})
     assert scenario.tick(MONDAY) == 1
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         conn.execute("select public.fn_run_workflow_schedule_now(%s)", [schedule])
     late = scenario.make_schedule(
         "0 * * * *", approval_policy={"requiresApproval": True}, start_at="2020-01-01Z"
     )
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         answer = conn.value(
             "select public.fn_backfill_schedule(%s, now() - interval '3 hours')", [late]
         )

@@ -10,7 +10,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from tests.support.callers import acting
+from tests.support.database import as_user
 from tests.support.run_scenario import FREE, RunScenario
 from tests.support.scenario import MONDAY, NO_APPROVAL
 
@@ -20,7 +20,7 @@ DEPLOYS = '{"nodes": [{"id": "a", "action": "deploy"}], "edges": []}'
 
 
 def as_operator(scenario: RunScenario, statement: str, *values: Any) -> None:
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         conn.execute(statement, list(values))
 
 
@@ -51,7 +51,7 @@ def test_an_operator_gives_a_profile_to_nobody_else(mode: str, scenario: RunScen
     )
     assert user_of(scenario) == scenario.tenant.user_id
     with pytest.raises(psycopg.errors.InsufficientPrivilege), scenario.db.transaction():
-        with acting(scenario.db, str(mine), "authenticated") as conn:
+        with as_user(scenario.db, str(mine), "authenticated") as conn:
             conn.execute("select public.fn_decide_workflow_run(%s, 'approved')", [run])
     assert scenario.row(run).status == "pending_approval"
     (row,) = audit(scenario, scenario.tenant.id)
@@ -75,7 +75,7 @@ def test_an_operator_gives_a_profile_to_nobody_else(mode: str, scenario: RunScen
 )
 def test_by_no_other_door(door: str, scenario: RunScenario) -> None:
     values = {"id": scenario.tenant.id, "user": uuid.uuid4()}
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         conn.execute(door, values)
     assert user_of(scenario) == scenario.tenant.user_id
     assert [row.action_type for row in audit(scenario, scenario.tenant.id)] == [
@@ -191,7 +191,7 @@ def test_a_run_without_a_schedule_answers_to_its_workflow_s(
     scenario.workflow = scenario.make_workflow(definition=DEPLOYS)
     assert scenario.row(scenario.run()).status == "pending"
     DEMANDS[demand](scenario, policy)
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         (run,) = conn.execute(
             "insert into lenses.workflow_runs (workflow_id, policies, status) "
             "values (%s, %s, 'pending') returning id",
@@ -210,7 +210,7 @@ def test_what_an_assignment_demands_holds_for_its_schedule(
     scenario.tick(MONDAY)
     assert [run.status for run in scenario.runs(schedule)] == ["pending_approval"]
     assert [run.status for run in scenario.runs(free)] == ["pending"]
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         now = conn.execute("select status from public.fn_run_workflow_schedule_now(%s)", [schedule])
         assert now.fetchone() == ("pending_approval",)
 

@@ -12,8 +12,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.delivery.sender import SECRET, Sender
-from tests.support.callers import acting
-from tests.support.database import Database, connect
+from tests.support.database import Database, as_user, connect
 from tests.support.run_scenario import RunScenario
 from tests.support.state import State
 
@@ -35,7 +34,7 @@ class Post(RunScenario):
         return datetime.now(UTC) + self.late
 
     def set(self, **patch: Any) -> Any:  # type: ignore[override]
-        with acting(self.db, None, "service_role") as conn:
+        with as_user(self.db, None, "service_role") as conn:
             return conn.execute(
                 "select * from lenses.fn_set_delivery(%s)", [Jsonb(patch)]
             ).fetchone()
@@ -60,18 +59,18 @@ class Post(RunScenario):
         return [event.event_type for event in self.events(delivery)]
 
     def take(self, limit: int = 10, worker: str = "w", delivery: str = "watch") -> list[Any]:
-        with acting(self.db, None, "service_role") as conn:
+        with as_user(self.db, None, "service_role") as conn:
             return conn.execute(
                 "select * from lenses.fn_claim_events(%s, %s, %s)", [delivery, worker, limit]
             ).fetchall()
 
     def ack(self, *ids: int, worker: str = "w") -> list[int]:
-        with acting(self.db, None, "service_role") as conn:
+        with as_user(self.db, None, "service_role") as conn:
             rows = conn.execute("select lenses.fn_ack_events(%s, %s)", [worker, list(ids)])
             return [row[0] for row in rows]
 
     def fail_event(self, number: int, error: str = "no", worker: str = "w") -> bool:
-        with acting(self.db, None, "service_role") as conn:
+        with as_user(self.db, None, "service_role") as conn:
             row = conn.execute(
                 "select lenses.fn_fail_event(%s, %s, %s)", [number, worker, error]
             ).fetchone()
@@ -111,8 +110,3 @@ def post(request: pytest.FixtureRequest) -> Iterator[Post]:
         post = Post(conn)
         yield post
         assert post.violations() == []
-
-
-@pytest.fixture
-def committed() -> None:
-    """Asked for by tests that need other sessions."""

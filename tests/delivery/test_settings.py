@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from tests.delivery.conftest import URL, Post
 from tests.delivery.sender import SECRET
-from tests.support.callers import acting
+from tests.support.database import as_user
 
 OK = {"url": URL}
 
@@ -104,7 +104,7 @@ def test_nobody_reads_a_secret_back(post: Post) -> None:
         ):  # fmt: skip
             with (
                 pytest.raises(psycopg.errors.InsufficientPrivilege),
-                acting(post.db, None, role) as conn,
+                as_user(post.db, None, role) as conn,
             ):
                 conn.execute(ask)
 

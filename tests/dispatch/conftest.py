@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.database import Database
+from tests.support.fixtures import undone_db as db
 from tests.support.scenario import Scenario
 
 

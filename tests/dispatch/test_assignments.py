@@ -9,7 +9,7 @@ import pytest
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
-from tests.support.callers import acting
+from tests.support.database import as_user
 from tests.support.scenario import NO_APPROVAL, Scenario, at, minutes
 
 DEFAULTS = {
@@ -74,7 +74,7 @@ def test_a_default_that_is_spelled_out_is_the_schedules_own(scenario: Scenario, 
         schedule = scenario.make_schedule(
             workflow_assignment_id=own, failure_policy={"mode": "halt"}
         )
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         if how == "patch":
             conn.execute(
                 "select public.fn_patch_workflow_schedule(%s, %s)", [schedule, Jsonb(spelled)]
@@ -96,7 +96,7 @@ def test_what_is_cleared_is_left_out_again(scenario: Scenario, how: str) -> None
     own = assignment(scenario, queue={"mode": "serial"})
     schedule = scenario.make_schedule(workflow_assignment_id=own, queue_policy={"mode": "parallel"})
     assert scenario.schedule(schedule).max_in_flight is None
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         if how == "upsert":
             conn.execute(
                 "select public.fn_upsert_workflow_schedule(p_workflow_id => %s, p_schedule_id => %s,"
@@ -136,7 +136,7 @@ def test_of_approval_the_stricter_holds(scenario: Scenario) -> None:
 def test_run_now_backfill_and_a_run_by_hand_carry_them_too(scenario: Scenario) -> None:
     own = assignment(scenario, retry={"maxRetries": 0}, queue={"mode": "serial", "priority": 7})
     schedule = scenario.make_schedule("0 * * * *", workflow_assignment_id=own, start_at=None)
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         conn.execute("select public.fn_run_workflow_schedule_now(%s)", [schedule])
         conn.execute(
             "select public.fn_backfill_schedule(%s, now() - interval '2 hours')", [schedule]

@@ -74,7 +74,7 @@ def arena(scenario: Scenario) -> Arena:
     return Arena(scenario)
 
 
-def test_an_open_backfill_holds_up_nobody_else(arena: Arena) -> None:
+def test_an_open_backfill_holds_up_nobody_else(arena: Arena, committed: None) -> None:
     scenario = arena.scenario
     with arena.open_backfill(scenario.tenant), scenario.db.another() as conn:
         conn.execute("set lock_timeout = '1s'")
@@ -93,7 +93,7 @@ def test_an_open_backfill_holds_up_nobody_else(arena: Arena) -> None:
         assert scenario.missed(waiting) == []
 
 
-def test_backfills_of_one_agent_take_turns(arena: Arena) -> None:
+def test_backfills_of_one_agent_take_turns(arena: Arena, committed: None) -> None:
     """So that the limit holds: the second counts what the first has made."""
     scenario = arena.scenario
     scenario.db.execute("update agents.policies set max_daily_battles = 3")

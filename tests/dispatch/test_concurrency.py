@@ -17,7 +17,9 @@ def waits_for_lock(scenario: Scenario, pid: int) -> bool:
     )
 
 
-def test_a_second_dispatcher_skips_what_the_first_holds(scenario: Scenario) -> None:
+def test_a_second_dispatcher_skips_what_the_first_holds(
+    scenario: Scenario, committed: None
+) -> None:
     schedules = [scenario.make_schedule("0 9 * * *") for _ in range(4)]
     with scenario.db.another() as first, scenario.db.another() as second, first.transaction():
         assert first.value(
@@ -33,7 +35,7 @@ def test_a_second_dispatcher_skips_what_the_first_holds(scenario: Scenario) -> N
 
 @pytest.mark.parametrize("dispatchers", [2, 8])
 def test_many_dispatchers_double_nothing_and_lose_nothing(
-    scenario: Scenario, dispatchers: int
+    scenario: Scenario, dispatchers: int, committed: None
 ) -> None:
     scenario.db.execute(
         "insert into lenses.workflow_schedules (workflow_id, cron_expr, approval_policy, start_at) "
@@ -64,7 +66,9 @@ def test_many_dispatchers_double_nothing_and_lose_nothing(
     assert (runs.n, runs.slots) == (1000, 1000)
 
 
-def test_a_row_that_a_user_holds_is_left_for_the_next_tick(scenario: Scenario) -> None:
+def test_a_row_that_a_user_holds_is_left_for_the_next_tick(
+    scenario: Scenario, committed: None
+) -> None:
     held = scenario.make_schedule("0 9 * * *")
     free = scenario.make_schedule("0 9 * * *")
     with scenario.db.another() as user:
@@ -88,7 +92,9 @@ def test_a_row_that_a_user_holds_is_left_for_the_next_tick(scenario: Scenario) -
     ],
     ids=["describe", "move", "pause", "delete"],
 )
-def test_a_users_change_during_a_tick_waits_and_stands(scenario: Scenario, change: str) -> None:
+def test_a_users_change_during_a_tick_waits_and_stands(
+    scenario: Scenario, change: str, committed: None
+) -> None:
     schedule = scenario.make_schedule("0 9 * * *")
     with scenario.db.another() as ticker, scenario.db.another() as user:
         pid = user.info.backend_pid
@@ -122,7 +128,7 @@ def test_a_schedule_that_was_paused_meanwhile_is_not_dispatched(scenario: Scenar
     assert scenario.slots(schedule) == []
 
 
-def test_a_tick_never_waits_for_a_user(scenario: Scenario) -> None:
+def test_a_tick_never_waits_for_a_user(scenario: Scenario, committed: None) -> None:
     for _ in range(3):
         scenario.make_schedule("0 9 * * *")
     with scenario.db.another() as user, scenario.db.another() as ticker:

@@ -142,7 +142,9 @@ def test_a_fold_keeps_the_sums_and_makes_the_rows_few(scenario: Scenario) -> Non
     assert context(scenario, schedule, now)["last_24h_stats"] == expected(scenario, now)
 
 
-def test_runs_of_one_workflow_wait_for_each_other_nowhere(scenario: Scenario) -> None:
+def test_runs_of_one_workflow_wait_for_each_other_nowhere(
+    scenario: Scenario, committed: None
+) -> None:
     """Nor does a fold wait for those who are at it."""
     runs = [add(scenario, datetime.now(UTC)) for _ in range(2)]
     for run in runs:
@@ -163,7 +165,9 @@ def test_runs_of_one_workflow_wait_for_each_other_nowhere(scenario: Scenario) ->
     assert expected(scenario, datetime.now(UTC))["succeeded"] == 2
 
 
-def test_a_completion_under_repeatable_read_is_no_conflict_of_counts(scenario: Scenario) -> None:
+def test_a_completion_under_repeatable_read_is_no_conflict_of_counts(
+    scenario: Scenario, committed: None
+) -> None:
     first, second = (add(scenario, datetime.now(UTC)) for _ in range(2))
     scenario.end(first)
     with scenario.db.another() as other:
@@ -194,7 +198,7 @@ def test_what_silent_triggers_left_wrong_is_found_and_mended(scenario: Scenario)
     assert context(scenario, schedule, now)["last_24h_stats"]["total"] == 2
 
 
-def test_a_recount_beside_runs_that_come_loses_none(scenario: Scenario) -> None:
+def test_a_recount_beside_runs_that_come_loses_none(scenario: Scenario, committed: None) -> None:
     """What commits after the recount has looked adds itself."""
     schedule = scenario.make_schedule()
     add(scenario, datetime.now(UTC))
@@ -210,7 +214,7 @@ def test_a_recount_beside_runs_that_come_loses_none(scenario: Scenario) -> None:
     assert context(scenario, schedule, now)["last_24h_stats"]["total"] == 2
 
 
-def test_counts_of_what_is_older_than_two_days_go(scenario: Scenario) -> None:
+def test_counts_of_what_is_older_than_two_days_go(scenario: Scenario, committed: None) -> None:
     add(scenario, datetime.now(UTC) - timedelta(hours=47))
     scenario.db.execute(
         "insert into lenses.run_counts (lenser_id, workflow_id, instant, total) "
@@ -253,7 +257,7 @@ def touched(db: Database, relation: str) -> int:
     )
 
 
-def test_a_context_reads_a_bounded_number_of_rows(crowd: Scenario) -> None:
+def test_a_context_reads_a_bounded_number_of_rows(crowd: Scenario, committed: None) -> None:
     """Not one of the 60,000 runs but the newest, and at most some hundreds of counts."""
     db, schedule = crowd.db, crowd.make_schedule()
     now = datetime.now(UTC)
@@ -268,6 +272,7 @@ def test_a_context_reads_a_bounded_number_of_rows(crowd: Scenario) -> None:
 
 def test_the_context_is_built_once_a_workflow_and_the_signal_once_a_schedule(
     scenario: Scenario,
+    committed: None,
 ) -> None:
     scenario.db.execute(
         "create sequence public.signals; grant all on sequence public.signals to public"

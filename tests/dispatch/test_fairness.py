@@ -199,7 +199,9 @@ def test_a_condition_that_comes_later_moves_the_schedule_behind(scenario: Scenar
 
 
 @pytest.mark.parametrize("drivers", [2, 4])
-def test_drivers_side_by_side_are_fair_and_double_nothing(scenario: Scenario, drivers: int) -> None:
+def test_drivers_side_by_side_are_fair_and_double_nothing(
+    scenario: Scenario, drivers: int, committed: None
+) -> None:
     many(scenario, 600)
     small = many(scenario, 12)
     start = threading.Barrier(drivers)

@@ -75,6 +75,7 @@ def test_a_drop_beside_a_deferred_slot_does_not_hide_it(scenario: Scenario) -> N
 
 def test_battles_through_an_assignment_are_counted_by_one_dispatcher_at_a_time(
     scenario: Scenario,
+    committed: None,
 ) -> None:
     agent = scenario.make_agent()
     scenario.db.execute(

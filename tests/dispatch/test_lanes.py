@@ -115,7 +115,7 @@ MINUTES = (0, 10, 11, 12)
 
 @pytest.mark.parametrize("count", [2, 4])
 def test_lanes_leave_after_each_round_what_one_driver_leaves(
-    scenario: Scenario, expected: list[tuple[list[Any], list[Any]]], count: int
+    scenario: Scenario, expected: list[tuple[list[Any], list[Any]]], count: int, committed: None
 ) -> None:
     """The caps of a tick hold for a round, so that not even a backlog is told from one driver's."""
     populate(scenario)
@@ -130,7 +130,9 @@ def test_lanes_leave_after_each_round_what_one_driver_leaves(
 
 
 @pytest.mark.parametrize("count", [2, 4])
-def test_everybody_is_in_the_first_batches_of_the_lanes(scenario: Scenario, count: int) -> None:
+def test_everybody_is_in_the_first_batches_of_the_lanes(
+    scenario: Scenario, count: int, committed: None
+) -> None:
     """25 tenants and batches of 10: a lane alone would reach the last in its third."""
     scenario.db.execute("select lenses.fn_set_dispatch_settings('{\"batch_size\": 10}')")
     for _ in range(25):
@@ -152,6 +154,7 @@ def test_everybody_is_in_the_first_batches_of_the_lanes(scenario: Scenario, coun
 
 def test_one_who_has_little_is_in_the_first_batch_beside_one_who_has_much(
     scenario: Scenario,
+    committed: None,
 ) -> None:
     small = make_tenant(scenario.db)
     for _ in range(60):
@@ -168,7 +171,7 @@ def test_one_who_has_little_is_in_the_first_batch_beside_one_who_has_much(
     assert scenario.slots(mine) == [MONDAY]
 
 
-def test_what_a_killed_lane_held_the_others_take(scenario: Scenario) -> None:
+def test_what_a_killed_lane_held_the_others_take(scenario: Scenario, committed: None) -> None:
     schedules = [scenario.make_schedule("0 9 * * *") for _ in range(40)]
     with ExitStack() as stack:
         first, second = lanes_of(scenario, stack, 2)
@@ -189,7 +192,7 @@ def test_what_a_killed_lane_held_the_others_take(scenario: Scenario) -> None:
     assert all(scenario.slots(schedule) == [MONDAY] for schedule in schedules)
 
 
-def test_a_gap_that_lanes_end_together_is_one_gap(scenario: Scenario) -> None:
+def test_a_gap_that_lanes_end_together_is_one_gap(scenario: Scenario, committed: None) -> None:
     """Both look back at the tick before the gap; slots are late once, and fresh ones stay so."""
     late = scenario.make_schedule("0 9 * * *", queue_policy={"onMissed": "run_once"})
     fresh = scenario.make_schedule("40 9 * * *")
@@ -210,7 +213,7 @@ def test_a_gap_that_lanes_end_together_is_one_gap(scenario: Scenario) -> None:
     assert scenario.slots(fresh) == [at(40)]
 
 
-def test_a_lane_beyond_the_setting_does_nothing(scenario: Scenario) -> None:
+def test_a_lane_beyond_the_setting_does_nothing(scenario: Scenario, committed: None) -> None:
     scenario.db.execute("select lenses.fn_set_dispatch_settings('{\"dispatch_lanes\": 2}')")
     for lane, ticks in ((2, 1), (3, 1)):
         scenario.db.execute("call lenses.sp_dispatch_tick(%s)", [lane])
@@ -227,7 +230,9 @@ def test_a_lane_beyond_the_setting_does_nothing(scenario: Scenario) -> None:
             )
 
 
-def test_housekeeping_is_one_lanes_and_waits_for_nobody(scenario: Scenario) -> None:
+def test_housekeeping_is_one_lanes_and_waits_for_nobody(
+    scenario: Scenario, committed: None
+) -> None:
     parts = "select parts from lenses.dispatch_ticks where id = %s"
     with ExitStack() as stack:
         first, second = lanes_of(scenario, stack, 2)
@@ -245,7 +250,7 @@ def test_housekeeping_is_one_lanes_and_waits_for_nobody(scenario: Scenario) -> N
         assert scenario.db.value(parts, [second.tick]) == []
 
 
-def test_health_tells_lanes_of_one_round_as_one_tick(scenario: Scenario) -> None:
+def test_health_tells_lanes_of_one_round_as_one_tick(scenario: Scenario, committed: None) -> None:
     with ExitStack() as stack:
         lanes = lanes_of(scenario, stack, 2)
         for lane, runs in zip(lanes, (3, 4), strict=True):

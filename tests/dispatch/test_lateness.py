@@ -46,7 +46,9 @@ def test_a_tick_that_did_nothing_counts_as_one_that_came(scenario: Scenario) -> 
     assert scenario.skips(schedule) == []
 
 
-def test_a_row_that_somebody_holds_for_minutes_loses_no_slot(scenario: Scenario) -> None:
+def test_a_row_that_somebody_holds_for_minutes_loses_no_slot(
+    scenario: Scenario, committed: None
+) -> None:
     held = scenario.make_schedule("* * * * *")
     scenario.make_schedule("* * * * *")
     with scenario.db.another() as user:
@@ -58,7 +60,7 @@ def test_a_row_that_somebody_holds_for_minutes_loses_no_slot(scenario: Scenario)
     assert scenario.skips(held) == []
 
 
-def test_a_due_row_that_somebody_holds_loses_no_slot(scenario: Scenario) -> None:
+def test_a_due_row_that_somebody_holds_loses_no_slot(scenario: Scenario, committed: None) -> None:
     held = scenario.make_schedule("* * * * *")
     with scenario.db.another() as user:
         with user.transaction():
@@ -72,6 +74,7 @@ def test_a_due_row_that_somebody_holds_loses_no_slot(scenario: Scenario) -> None
 
 def test_an_outage_makes_late_though_ticks_come_again_before_the_row_is_free(
     scenario: Scenario,
+    committed: None,
 ) -> None:
     held = scenario.make_schedule("* * * * *")
     with scenario.db.another() as user:
@@ -84,7 +87,7 @@ def test_an_outage_makes_late_though_ticks_come_again_before_the_row_is_free(
     assert scenario.slots(held) == minutes(0, 1, 2, 3, *range(11, 18))
 
 
-def test_two_outages_are_judged_each_by_itself(scenario: Scenario) -> None:
+def test_two_outages_are_judged_each_by_itself(scenario: Scenario, committed: None) -> None:
     held = scenario.make_schedule(
         "* * * * *", queue_policy={"mode": "parallel", "onMissed": "skip"}
     )
@@ -108,7 +111,7 @@ def test_an_outage_is_late_as_ever(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize("jitter", [30_000, 3_600_000])
-def test_jitter_beside_a_gap(scenario: Scenario, jitter: int) -> None:
+def test_jitter_beside_a_gap(scenario: Scenario, jitter: int, committed: None) -> None:
     """Each slot is late or not by its own due time."""
     schedule = scenario.make_schedule("*/10 * * * *", jitter_ms=jitter)
     with scenario.db.another() as user:
@@ -133,7 +136,9 @@ def test_jitter_beside_a_gap(scenario: Scenario, jitter: int) -> None:
     assert sum(count for count, _, _ in scenario.missed(schedule)) == late
 
 
-def test_a_tick_of_a_false_future_is_no_gap_when_its_time_comes(scenario: Scenario) -> None:
+def test_a_tick_of_a_false_future_is_no_gap_when_its_time_comes(
+    scenario: Scenario, committed: None
+) -> None:
     held = scenario.make_schedule("* * * * *")
     with scenario.db.another() as user:
         with user.transaction():
@@ -195,7 +200,7 @@ def test_a_past_slot_of_a_new_schedule_met_no_tick(scenario: Scenario) -> None:
     assert count + len(scenario.slots(schedule)) == 31
 
 
-def test_purged_ticks_make_nothing_late(scenario: Scenario) -> None:
+def test_purged_ticks_make_nothing_late(scenario: Scenario, committed: None) -> None:
     held = scenario.make_schedule("* * * * *")
     with scenario.db.another() as user:
         with user.transaction():
@@ -206,7 +211,7 @@ def test_purged_ticks_make_nothing_late(scenario: Scenario) -> None:
     assert scenario.slots(held) == minutes(*range(22))
 
 
-def test_a_lost_zone_drops_only_what_is_late(scenario: Scenario) -> None:
+def test_a_lost_zone_drops_only_what_is_late(scenario: Scenario, committed: None) -> None:
     held = scenario.make_schedule("0 9 * * *")
     scenario.db.execute(
         "alter table lenses.workflow_schedules disable trigger workflow_schedules_check_update"
@@ -224,7 +229,7 @@ def test_a_lost_zone_drops_only_what_is_late(scenario: Scenario) -> None:
     scenario.set(held, timezone="Europe/Paris")
 
 
-def test_a_jump_ahead_and_back_makes_nothing_late(scenario: Scenario) -> None:
+def test_a_jump_ahead_and_back_makes_nothing_late(scenario: Scenario, committed: None) -> None:
     """Also when the minutes come that the clock had shown before, and for one that waits meanwhile."""
     schedule = scenario.make_schedule("*/5 * * * *")
     held = scenario.make_schedule("*/5 * * * *")

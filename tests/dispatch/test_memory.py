@@ -43,13 +43,13 @@ def backfilled(scenario: Scenario, slots: int, dry: bool) -> tuple[Any, float]:
         return answer, held(conn)
 
 
-def test_a_dry_run_of_ten_thousand_slots(scenario: Scenario) -> None:
+def test_a_dry_run_of_ten_thousand_slots(scenario: Scenario, committed: None) -> None:
     answer, megabytes = backfilled(scenario, 10_000, dry=True)
     assert answer["would_dispatch"] == 10_000
     assert megabytes < MOST
 
 
-def test_a_backfill(scenario: Scenario) -> None:
+def test_a_backfill(scenario: Scenario, committed: None) -> None:
     answer, megabytes = backfilled(scenario, 300, dry=False)
     assert answer["dispatched"] == 300
     assert megabytes < MOST
@@ -57,7 +57,7 @@ def test_a_backfill(scenario: Scenario) -> None:
     assert scenario.db.column(sizes) == [930_000]
 
 
-def test_a_batch_of_the_tick(scenario: Scenario) -> None:
+def test_a_batch_of_the_tick(scenario: Scenario, committed: None) -> None:
     for _ in range(3):
         large(scenario, queue_policy={"mode": "parallel", "onMissed": "backfill"})
     late = MONDAY + timedelta(minutes=99)
@@ -67,7 +67,7 @@ def test_a_batch_of_the_tick(scenario: Scenario) -> None:
         assert held(conn) < MOST
 
 
-def test_a_preview(scenario: Scenario) -> None:
+def test_a_preview(scenario: Scenario, committed: None) -> None:
     """As many rows as have 16 MB of inputs; at least one, and all of a usual one."""
     schedule = large(scenario, start_at=None)
     usual = scenario.make_schedule("* * * * *", start_at=None, inputs_rotation=Jsonb([{"x": 1}]))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tests.support.callers import acting
+from tests.support.database import as_user
 from tests.support.scenario import Scenario
 
 
-def test_a_pause_that_ends_waits_for_no_claim(scenario: Scenario) -> None:
+def test_a_pause_that_ends_waits_for_no_claim(scenario: Scenario, committed: None) -> None:
     one, other = (
         scenario.make_schedule("0 * * * *", start_at="2020-01-01Z", queue_policy={"mode": "serial"})
         for _ in range(2)
@@ -19,7 +19,7 @@ def test_a_pause_that_ends_waits_for_no_claim(scenario: Scenario) -> None:
         scenario.set(schedule, is_active=False, paused_until=at)
 
     with scenario.db.another() as claimer, scenario.db.another() as ticker:
-        with acting(claimer, None, "service_role"):
+        with as_user(claimer, None, "service_role"):
             claim = claimer.execute("select from lenses.fn_claim_workflow_runs('w')")
             assert len(claim.fetchall()) == 1
             ticker.execute("set lock_timeout = '1s'")

@@ -67,11 +67,14 @@ def left(scenario: Scenario, tenant: Tenant | None = None) -> int:
     return scenario.db.value(STILL_PAUSED, [mine, mine])
 
 
-def slow(scenario: Scenario, table: str, event: str, seconds: float) -> None:
-    """Each row of the table takes its time."""
+def slow(scenario: Scenario, table: str, event: str) -> None:
+    """A transaction that writes more than five rows of the table takes 4 s."""
     scenario.db.execute(
         "create function public.slow() returns trigger language plpgsql as $$ begin "
-        f"perform pg_sleep({seconds}); return new; end $$"
+        "perform set_config('test.rows', "
+        "(coalesce(nullif(current_setting('test.rows', true), ''), '0')::int + 1)::text, true); "
+        "if current_setting('test.rows')::int = 6 then perform pg_sleep(4); end if; "
+        "return new; end $$"
     )
     scenario.db.execute(
         f"create trigger slow before {event} on {table} for each row execute function public.slow()"
@@ -156,21 +159,22 @@ def test_one_transaction_ends_them_all(scenario: Scenario) -> None:
 )
 @pytest.mark.parametrize("way", ["procedure", "steps"])
 def test_a_part_under_a_statement_timeout_goes_on_and_stops_nobody(
-    scenario: Scenario, table: str, event: str, way: str
+    scenario: Scenario, table: str, event: str, way: str, committed: None
 ) -> None:
     """Each piece takes longer than the timeout until it is small enough."""
+    small_batches(scenario, 20)
     due = now(scenario)
-    (pauses if "schedules" in table else crons)(scenario, 40, due - timedelta(minutes=1))
+    (pauses if "schedules" in table else crons)(scenario, 20, due - timedelta(minutes=1))
     schedule = scenario.make_schedule("0 0 1 1 *", next_run_at=due)
-    slow(scenario, table, event, 0.05)
+    slow(scenario, table, event)
 
     def done() -> int:
-        return 40 - left(scenario) if "schedules" in table else scenario.db.value(
+        return 20 - left(scenario) if "schedules" in table else scenario.db.value(
             "select count(*) from agents.gateway_cron_runs"
         )  # fmt: skip
 
     with scenario.db.another() as driver:
-        driver.execute("set statement_timeout = '700ms'")
+        driver.execute("set statement_timeout = '3s'")
         if way == "procedure":
             driver.execute("call lenses.sp_dispatch_tick()")
         else:
@@ -178,17 +182,20 @@ def test_a_part_under_a_statement_timeout_goes_on_and_stops_nobody(
             while driver.value("select lenses.fn_tick_step(%s)", [tick]):
                 pass
             driver.execute("select lenses.fn_tick_end(%s)", [tick])
-    assert done() == 40
+    assert done() == 20
     assert scenario.slots(schedule) == [due]
     assert "cut off" in scenario.db.value("select note from lenses.dispatch_ticks")
 
 
-def test_a_batch_that_a_statement_timeout_cuts_off_is_halved(scenario: Scenario) -> None:
+def test_a_batch_that_a_statement_timeout_cuts_off_is_halved(
+    scenario: Scenario, committed: None
+) -> None:
+    small_batches(scenario, 20)
     due = now(scenario)
-    schedules = [scenario.make_schedule("0 0 1 1 *", next_run_at=due) for _ in range(24)]
-    slow(scenario, "lenses.workflow_runs", "insert", 0.05)
+    schedules = [scenario.make_schedule("0 0 1 1 *", next_run_at=due) for _ in range(20)]
+    slow(scenario, "lenses.workflow_runs", "insert")
     with scenario.db.another() as driver:
-        driver.execute("set statement_timeout = '600ms'")
+        driver.execute("set statement_timeout = '3s'")
         tick = driver.value("select lenses.fn_tick_begin('driver')")
         while driver.value("select lenses.fn_tick_step(%s)", [tick]):
             pass
@@ -196,7 +203,7 @@ def test_a_batch_that_a_statement_timeout_cuts_off_is_halved(scenario: Scenario)
     assert all(scenario.slots(schedule) == [due] for schedule in schedules)
     assert scenario.db.value("select max(failure_count) from lenses.workflow_schedules") == 0
     [limit] = scenario.db.column("select batch_limit from lenses.dispatch_ticks")
-    assert limit < 24
+    assert limit <= 5
     again = begin(scenario)
     assert scenario.db.value(
         "select batch_limit from lenses.dispatch_ticks where id = %s", [again]
@@ -204,7 +211,7 @@ def test_a_batch_that_a_statement_timeout_cuts_off_is_halved(scenario: Scenario)
 
 
 @pytest.mark.parametrize("code", ["P0001", "40P01", "53100", "55P03"])
-def test_a_part_that_fails_stops_no_other(scenario: Scenario, code: str) -> None:
+def test_a_part_that_fails_stops_no_other(scenario: Scenario, code: str, committed: None) -> None:
     due = now(scenario)
     crons(scenario, 3, due)
     pauses(scenario, 3, due - timedelta(minutes=1))

@@ -23,7 +23,7 @@ def replica(db: Database) -> Iterator[None]:
     db.execute("reset session_replication_role")
 
 
-def test_a_workflow_that_is_gone_is_named(scenario: Scenario) -> None:
+def test_a_workflow_that_is_gone_is_named(scenario: Scenario, committed: None) -> None:
     workflow = scenario.make_workflow()
     schedule = scenario.make_schedule("* * * * *", workflow_id=workflow)
     with replica(scenario.db):
@@ -40,7 +40,9 @@ def test_a_workflow_that_is_gone_is_named(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize("parent", ["calendar", "assignment"])
-def test_what_would_judge_and_is_gone_lets_nothing_pass(scenario: Scenario, parent: str) -> None:
+def test_what_would_judge_and_is_gone_lets_nothing_pass(
+    scenario: Scenario, parent: str, committed: None
+) -> None:
     if parent == "calendar":
         column, table = "calendar_id", "lenses.schedule_calendars"
         link = scenario.make_calendar("skip_dates", "2027-12-25")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.scenario import Scenario, at
 
 
-def test_slots_are_looked_up_by_their_schedule(scenario: Scenario) -> None:
+def test_slots_are_looked_up_by_their_schedule(scenario: Scenario, committed: None) -> None:
     """No statistics say how many runs there are: the planner must not take the index that orders a
     workflow's runs for one of slots, and read all of it for each."""
     scenario.db.execute("vacuum analyze lenses.workflow_runs")

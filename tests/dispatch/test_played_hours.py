@@ -67,7 +67,7 @@ def due(scenario: Scenario, now: datetime, held: set[UUID]) -> dict[UUID, set[UU
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_on_time_is_lost_doubled_or_kept_from_its_share(
-    scenario: Scenario, seed: int
+    scenario: Scenario, seed: int, committed: None
 ) -> None:
     """A tick comes each minute but for outages; only what fell due in one of these is dropped."""
     rng = random.Random(seed)

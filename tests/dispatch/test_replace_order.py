@@ -27,7 +27,7 @@ def running(scenario: Scenario, schedule: UUID, run: str) -> UUID:
 
 @pytest.mark.parametrize("is_first_of_first", [True, False])
 def test_a_tick_that_replaces_and_heartbeats_never_deadlock(
-    scenario: Scenario, is_first_of_first: bool
+    scenario: Scenario, is_first_of_first: bool, committed: None
 ) -> None:
     first, second = sorted(
         scenario.make_schedule("0 * * * *", start_at="2020-01-01Z", queue_policy=REPLACE)

@@ -127,7 +127,7 @@ def test_one_backlog_delays_no_other_tenants_slot(scenario: Scenario) -> None:
     assert scenario.tick(MONDAY) == 100
 
 
-def test_a_frozen_dispatcher_does_nothing_at_all(scenario: Scenario) -> None:
+def test_a_frozen_dispatcher_does_nothing_at_all(scenario: Scenario, committed: None) -> None:
     schedule = scenario.make_schedule("*/5 * * * *")
     scenario.db.execute("select lenses.fn_freeze_dispatch('maintenance')")
     assert scenario.play(at(0), at(20)) == 0
@@ -139,7 +139,9 @@ def test_a_frozen_dispatcher_does_nothing_at_all(scenario: Scenario) -> None:
     assert scenario.missed(schedule) == [(4, at(0), at(15))]
 
 
-def test_the_drivers_entry_works_in_batches_and_writes_one_row(scenario: Scenario) -> None:
+def test_the_drivers_entry_works_in_batches_and_writes_one_row(
+    scenario: Scenario, committed: None
+) -> None:
     now = scenario.db.value("select date_trunc('minute', now())")
     schedules = [scenario.make_schedule("* * * * *", next_run_at=now) for _ in range(7)]
     scenario.db.execute("select lenses.fn_set_dispatch_settings('{\"batch_size\": 2}')")
@@ -150,7 +152,9 @@ def test_the_drivers_entry_works_in_batches_and_writes_one_row(scenario: Scenari
     assert all(len(scenario.slots(schedule)) >= 1 for schedule in schedules)
 
 
-def test_only_the_ticks_own_row_does_not_wait_for_the_disk(scenario: Scenario) -> None:
+def test_only_the_ticks_own_row_does_not_wait_for_the_disk(
+    scenario: Scenario, committed: None
+) -> None:
     """What a crash may take is a tick that had nothing to do, never a run."""
     now = scenario.db.value("select date_trunc('minute', now())")
     scenario.make_schedule("* * * * *", next_run_at=now)
@@ -178,7 +182,9 @@ def test_only_the_ticks_own_row_does_not_wait_for_the_disk(scenario: Scenario) -
     assert {mode for about, mode in modes if about == "dispatch_ticks"} == {"off"}
 
 
-def test_the_drivers_entry_keeps_what_it_did_before_an_error(scenario: Scenario) -> None:
+def test_the_drivers_entry_keeps_what_it_did_before_an_error(
+    scenario: Scenario, committed: None
+) -> None:
     """The second batch meets an error of the server's own: the first stays, the tick says why."""
     now = scenario.db.value("select date_trunc('minute', now())")
     first = scenario.make_schedule("0 0 1 1 *", next_run_at=now - timedelta(seconds=50))
@@ -205,7 +211,9 @@ def test_the_drivers_entry_keeps_what_it_did_before_an_error(scenario: Scenario)
 
 
 @pytest.mark.parametrize("timeout", [50, 200, 1000])
-def test_progress_under_a_statement_timeout(scenario: Scenario, timeout: int) -> None:
+def test_progress_under_a_statement_timeout(
+    scenario: Scenario, timeout: int, committed: None
+) -> None:
     now = scenario.db.value("select date_trunc('minute', now())")
     scenario.db.execute(
         "insert into lenses.workflow_schedules (workflow_id, cron_expr, next_run_at) "

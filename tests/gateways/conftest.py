@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.support.database import Database, Tenant, as_user
+from tests.support.fixtures import undone_db as db
 
 NOON = datetime(2030, 1, 7, 12, 0, tzinfo=UTC)  # a Monday
 

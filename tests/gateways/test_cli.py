@@ -24,7 +24,9 @@ def lf(
     return commander(capsys, monkeypatch, db.dsn)
 
 
-def test_a_gateway_from_its_making_to_its_end(lf: Command, db: Database, owner: Tenant) -> None:
+def test_a_gateway_from_its_making_to_its_end(
+    lf: Command, db: Database, owner: Tenant, committed: None
+) -> None:
     gateway_id = lf("gateway", "create", "eu-west", "--endpoint", "https://gw.example").first
     added = lf(
         *("gateway", "cron", "add", "eu-west", "health_probe", "*/5 * * * *"),
@@ -51,7 +53,7 @@ def test_a_gateway_from_its_making_to_its_end(lf: Command, db: Database, owner: 
     assert lf("gateway", "list", "--json").json == []
 
 
-def test_refusals_are_the_databases_own_words(lf: Command) -> None:
+def test_refusals_are_the_databases_own_words(lf: Command, committed: None) -> None:
     lf("gateway", "create", "eu-west")
     refused = lf("gateway", "cron", "add", "eu-west", "probe", "61 * * * *", code=2)
     assert '"61 * * * *"' in refused.err
@@ -60,7 +62,9 @@ def test_refusals_are_the_databases_own_words(lf: Command) -> None:
     assert lf("gateway", "cron", "add", "eu-west", "x", "* * * * *", "--payload", "{", code=2).err
 
 
-def test_another_tenants_gateway_is_out_of_reach(lf: Command, db: Database, owner: Tenant) -> None:
+def test_another_tenants_gateway_is_out_of_reach(
+    lf: Command, db: Database, owner: Tenant, committed: None
+) -> None:
     lf("gateway", "create", "eu-west", "--as", owner.user_id)
     bob = make_tenant(db, "bob")
     assert lf("gateway", "list", "--as", bob.user_id, "--json").json == []
@@ -68,7 +72,7 @@ def test_another_tenants_gateway_is_out_of_reach(lf: Command, db: Database, owne
     assert db.value("select count(*) from agents.gateways") == 1
 
 
-def test_what_the_tick_made_is_shown(lf: Command, db: Database) -> None:
+def test_what_the_tick_made_is_shown(lf: Command, db: Database, committed: None) -> None:
     lf("gateway", "create", "eu-west")
     lf("gateway", "cron", "add", "eu-west", "probe", "*/5 * * * *")
     db.execute("update agents.gateway_crons set next_run_at = %s", [NOON])

@@ -118,7 +118,7 @@ def test_a_poisoned_cron_is_tried_again_each_tick_and_heals(db: Database, gatewa
 
 
 def test_a_cron_that_someone_holds_is_left_for_the_next_tick(
-    db: Database, gateway: Gateway
+    db: Database, gateway: Gateway, committed: None
 ) -> None:
     held, free = gateway.cron(), gateway.cron(operation="capability_refresh")
     with db.another() as other:
@@ -129,7 +129,7 @@ def test_a_cron_that_someone_holds_is_left_for_the_next_tick(
         assert db.value(TICK, [NOON]) == 1
 
 
-def test_ticks_at_once_make_each_run_once(db: Database, gateway: Gateway) -> None:
+def test_ticks_at_once_make_each_run_once(db: Database, gateway: Gateway, committed: None) -> None:
     for number in range(40):
         gateway.cron(operation=f"probe_{number}")
     made: list[int] = []

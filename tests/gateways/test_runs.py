@@ -54,7 +54,7 @@ def test_a_runtime_claims_for_its_own_gateway(
     assert [row.gateway_id for row in claimed] == [other.id]
 
 
-def test_two_claims_at_once_share_the_work(db: Database, gateway: Gateway) -> None:
+def test_two_claims_at_once_share_the_work(db: Database, gateway: Gateway, committed: None) -> None:
     gateway.cron()
     for minutes in (0, 5):
         tick(db, minutes)

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from psycopg import errors
 
-from tests.support.callers import acting
 from tests.support.command import commander
-from tests.support.database import Database
+from tests.support.database import Database, as_user
 from tests.support.scenario import Scenario
 
 NAMED = {
@@ -49,7 +48,7 @@ def test_everything_calls_it_so(
     assert {
         row["schedule"] for row in lf("preview", "--from", "2028-02-01", "--days", "31").rows
     } == {called}
-    with acting(db, scenario.tenant, "authenticated") as conn:
+    with as_user(db, scenario.tenant, "authenticated") as conn:
         conn.execute("select public.fn_run_workflow_schedule_now(%s)", [schedule])
         conn.execute(
             "select public.fn_backfill_schedule(%s, now() - interval '1 minute')", [schedule]
@@ -61,7 +60,7 @@ def test_everything_calls_it_so(
     scenario.tick(
         db.value("select next_run_at from lenses.workflow_schedules where id = %s", [schedule])
     )
-    with acting(db, scenario.tenant, "authenticated") as conn:
+    with as_user(db, scenario.tenant, "authenticated") as conn:
         feed = conn.execute(
             "select f.schedule from public.fn_get_automation_feed() as f"
         ).fetchall()

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.callers import acting
+from tests.support.database import as_user
 from tests.support.run_scenario import RunScenario
 
 HOUR = timedelta(hours=1)
@@ -17,7 +17,7 @@ HOUR = timedelta(hours=1)
 def backfill(
     scenario: RunScenario, schedule: UUID, since: Any, until: Any = None, dry: bool = False
 ) -> Any:
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         return conn.value(
             "select public.fn_backfill_schedule(%s, %s, %s, coalesce(%s, now()))",
             [schedule, since, dry, until],

@@ -9,8 +9,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from tests.support.callers import acting
-from tests.support.database import make_tenant
+from tests.support.database import as_user, make_tenant
 from tests.support.run_scenario import RunScenario, said
 from tests.support.scenario import at
 
@@ -161,19 +160,19 @@ def test_an_owner_cancels_his_own_by_rpc(scenario: RunScenario) -> None:
     for unknown in (run, uuid4()):
         with (
             pytest.raises(psycopg.errors.InsufficientPrivilege) as caught,
-            acting(scenario.db, stranger, "authenticated") as conn,
+            as_user(scenario.db, stranger, "authenticated") as conn,
         ):
             conn.execute("select public.fn_cancel_workflow_run(%s)", [unknown])
         errors.append(said(caught.value))
     assert errors[0] == errors[1]
-    with scenario.refused("42501"), acting(scenario.db, None, "authenticated") as conn:
+    with scenario.refused("42501"), as_user(scenario.db, None, "authenticated") as conn:
         conn.execute("select public.fn_cancel_workflow_run(%s)", [run])
     assert scenario.row(run).status == "pending"
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         assert conn.value("select public.fn_cancel_workflow_run(%s)", [run]) is True
         assert conn.value("select public.fn_cancel_workflow_run(%s)", [run]) is False
     other = scenario.run()
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         assert conn.value("select public.fn_cancel_workflow_run(%s)", [other]) is True
 
 

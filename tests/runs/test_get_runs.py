@@ -10,8 +10,8 @@ from uuid import UUID, uuid4
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.support.callers import Caller, acting
-from tests.support.database import make_tenant
+from tests.support.callers import Caller
+from tests.support.database import as_user, make_tenant
 from tests.support.run_scenario import FREE, RunScenario
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -190,7 +190,7 @@ def crowd(scenario: RunScenario) -> UUID:
     db = scenario.db
     schedule, rare = scenario.make_schedule(), scenario.make_schedule()
     policies = json.dumps(FREE)
-    with acting(db, None, "lf_sql_engine") as conn:
+    with as_user(db, None, "lf_sql_engine") as conn:
         conn.execute(
             "insert into lenses.workflow_runs (lenser_id, workflow_id, workflow_version, schedule_id, "
             "trigger_mode, status, policies, idempotency_key, created_at) "
@@ -220,7 +220,7 @@ def test_a_page_reads_no_more_than_a_page(scenario: RunScenario, crowd: UUID) ->
             wanted["schedule"] = str(crowd)
         if "workflow" in wanted:
             wanted["workflow"] = str(workflow)
-        with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+        with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
             conn.execute("select pg_stat_get_xact_tuples_returned(0)")
             before = reads(scenario)
             conn.execute("select * from public.fn_get_runs(%s, 20)", [Jsonb(wanted)])

@@ -19,7 +19,7 @@ def scenario(db: Any) -> Scenario:
     return Scenario(db)
 
 
-def test_limits_hold_and_each_run_ends_once(scenario: Scenario) -> None:
+def test_limits_hold_and_each_run_ends_once(scenario: Scenario, committed: None) -> None:
     limits = {"serial": 1, "two": 2, "free": None}
     policies = {
         "serial": {"mode": "serial"},

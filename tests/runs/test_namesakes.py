@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.callers import acting
+from tests.support.database import as_user
 from tests.support.run_scenario import RunScenario
 
 EXECUTORS = (
@@ -67,7 +67,7 @@ def test_who_may_execute_them(
 
 def test_a_run_from_claim_to_end_through_public(scenario: RunScenario) -> None:
     run = scenario.run()
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         (claimed,) = conn.rows("select * from public.fn_claim_workflow_runs('w')")
         assert claimed.id == run
         for call in (

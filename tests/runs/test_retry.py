@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.support.callers import CYCLIC, acting
-from tests.support.database import make_tenant
+from tests.support.callers import CYCLIC
+from tests.support.database import as_user, make_tenant
 from tests.support.run_scenario import FREE, RunScenario
 
 ASKS = {"approval_policy": {"requiresApproval": True, "expiresAfterMs": 3_600_000}}
@@ -20,7 +20,7 @@ ONCE = {"maxRetries": 0}
 
 
 def retry(scenario: RunScenario, run: UUID) -> Any:
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         return conn.execute("select * from public.fn_retry_workflow_run(%s)", [run]).fetchone()
 
 
@@ -288,7 +288,7 @@ def test_strangers_and_unknown_ids_get_one_answer(scenario: RunScenario) -> None
         with (
             pytest.raises(psycopg.errors.InsufficientPrivilege) as caught,
             scenario.db.transaction(),
-            acting(scenario.db, who, "authenticated") as conn,
+            as_user(scenario.db, who, "authenticated") as conn,
         ):
             conn.execute(query, [wanted])
         told.append((caught.value.diag.message_primary, caught.value.diag.message_hint))
@@ -297,7 +297,7 @@ def test_strangers_and_unknown_ids_get_one_answer(scenario: RunScenario) -> None
     assert scenario.row(run).status == "failed"
     with scenario.refused("42501", "there is no such run"):
         scenario._call("select public.fn_retry_workflow_run(%s)", [uuid.uuid4()])
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         assert conn.value("select status from public.fn_retry_workflow_run(%s)", [run]) == "pending"
 
 

@@ -8,14 +8,14 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from tests.support.callers import ACYCLIC, CYCLIC, acting
-from tests.support.database import make_tenant
+from tests.support.callers import ACYCLIC, CYCLIC
+from tests.support.database import as_user, make_tenant
 from tests.support.run_scenario import RunScenario, said
 from tests.support.scenario import MONDAY, at
 
 
 def run_now(scenario: RunScenario, schedule: UUID, inputs: str | None = None) -> Any:
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         return conn.row(
             "select * from public.fn_run_workflow_schedule_now(%s, %s)", [schedule, inputs]
         )
@@ -112,13 +112,13 @@ def test_strangers(scenario: RunScenario) -> None:
         for wanted in (schedule, uuid4()):
             with (
                 pytest.raises(psycopg.errors.InsufficientPrivilege) as caught,
-                acting(scenario.db, stranger, "authenticated") as conn,
+                as_user(scenario.db, stranger, "authenticated") as conn,
             ):
                 conn.execute(f"select * from public.{function}(%s{rest})", [wanted])
             texts.add(said(caught.value))
         assert len(texts) == 1
     for internal in ("fn_run_schedule(%s, null)", "fn_backfill(%s, now(), now(), true)"):
-        with scenario.refused("42501"), acting(scenario.db, stranger, "lf_sql_owner") as conn:
+        with scenario.refused("42501"), as_user(scenario.db, stranger, "lf_sql_owner") as conn:
             conn.execute(f"select lenses.{internal}", [schedule])
     assert scenario.runs(schedule) == []
 
@@ -131,7 +131,7 @@ def test_history_is_newest_first_and_says_how_each_ended(scenario: RunScenario) 
         "approval_policy": {"requiresApproval": True}})  # fmt: skip
     scenario.claim(limit=5)
     scenario.complete(old, result={"x": 1}, spent=2)
-    with acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         rows = conn.rows("select * from public.fn_get_schedule_run_history(%s)", [schedule])
         (first,) = conn.rows("select * from public.fn_get_schedule_run_history(%s, 1)", [schedule])
         assert (
@@ -147,5 +147,5 @@ def test_history_is_newest_first_and_says_how_each_ended(scenario: RunScenario) 
     assert (rows[0].status, rows[0].approval_status) == ("pending_approval", "pending")
     assert (rows[1].status, rows[1].result, rows[1].attempt) == ("completed", {"x": 1}, 1)
     assert (rows[1].approval_status, rows[1].spent_credits) == ("not_required", 2)
-    with scenario.refused("22023"), acting(scenario.db, scenario.tenant, "authenticated") as conn:
+    with scenario.refused("22023"), as_user(scenario.db, scenario.tenant, "authenticated") as conn:
         conn.execute("select * from public.fn_get_schedule_run_history(%s, -1)", [schedule])

@@ -10,7 +10,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from tests.support.callers import acting
+from tests.support.database import as_user
 from tests.support.run_scenario import RunScenario
 from tests.support.scenario import MONDAY
 
@@ -48,13 +48,13 @@ def test_every_transition(scenario: RunScenario, role: str, before: str) -> None
                 "lease_expires_at = now() + interval '1 minute' where id = %s"
             )
             if after in NEXT.get(before, set()):
-                with acting(scenario.db, None, role) as conn:
+                with as_user(scenario.db, None, role) as conn:
                     conn.execute(query, [after, run])
                 assert scenario.row(run).status == after
                 assert scenario.events(run)[-1][0] == scenario.row(run).last_event_seq == 2
             else:
                 text = f'cannot go from "{before}" to "{after}"'
-                with scenario.refused("22023", text), acting(scenario.db, None, role) as conn:
+                with scenario.refused("22023", text), as_user(scenario.db, None, role) as conn:
                     conn.execute(query, [after, run])
                 assert scenario.row(run).status == before
 
@@ -79,7 +79,7 @@ def test_an_unknown_status_is_no_transition(scenario: RunScenario) -> None:
 def test_by_hand_a_transition_fills_what_a_claim_fills(scenario: RunScenario) -> None:
     schedule = scenario.make_schedule()
     run = scenario.run(schedule)
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         conn.execute(
             "update lenses.workflow_runs set status = 'running', worker_id = 'me', "
             "lease_expires_at = now() + interval '1 minute' where id = %s",
@@ -88,7 +88,7 @@ def test_by_hand_a_transition_fills_what_a_claim_fills(scenario: RunScenario) ->
     row = scenario.row(run)
     assert row.attempt == 1
     assert row.started_at is not None
-    with acting(scenario.db, None, "service_role") as conn:
+    with as_user(scenario.db, None, "service_role") as conn:
         conn.execute("update lenses.workflow_runs set status = 'failed' where id = %s", [run])
     row = scenario.row(run)
     assert row.completed_at is not None
@@ -120,7 +120,7 @@ def test_what_a_run_was_dispatched_with_stays(
 ) -> None:
     run = scenario.run(scenario.make_schedule(), ai_lenser_id=scenario.make_agent())
     before = scenario.row(run)
-    with scenario.refused("22023", f"keeps its {column}"), acting(scenario.db, None, role) as conn:
+    with scenario.refused("22023", f"keeps its {column}"), as_user(scenario.db, None, role) as conn:
         conn.execute(f"update lenses.workflow_runs set {column} = %s where id = %s", [value, run])
     assert scenario.row(run) == before
 
@@ -260,7 +260,7 @@ def test_no_run_takes_what_it_cannot_live_with(
     with (
         pytest.raises(psycopg.errors.InvalidParameterValue) as caught,
         scenario.db.transaction(),
-        acting(scenario.db, None, role) as conn,
+        as_user(scenario.db, None, role) as conn,
     ):
         conn.execute(f"update lenses.workflow_runs set {column} = %s where id = %s", [value, run])
     assert says in (caught.value.diag.message_primary or "")

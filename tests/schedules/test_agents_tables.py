@@ -9,7 +9,8 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.support.callers import Caller, acting
+from tests.support.callers import Caller
+from tests.support.database import as_user
 
 
 def assigned(caller: Caller, **columns: Any) -> Any:
@@ -17,7 +18,7 @@ def assigned(caller: Caller, **columns: Any) -> Any:
     names = ", ".join(columns)
     marks = ", ".join(["%s"] * len(columns))
     values = [Jsonb(v) if isinstance(v, dict) else v for v in columns.values()]
-    with acting(caller.db, None, "service_role") as conn:
+    with as_user(caller.db, None, "service_role") as conn:
         return conn.execute(
             f"insert into agents.workflow_assignments ({names}) values ({marks}) returning *",
             values,

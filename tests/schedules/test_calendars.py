@@ -9,7 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.support.callers import Caller, acting
+from tests.support.callers import Caller
+from tests.support.database import as_user
 
 US = uuid.UUID("ca1e0da0-2026-4000-8000-000000000001")
 
@@ -226,7 +227,7 @@ def test_a_new_seed(alice: Caller) -> None:
         "values ('new', 'skip_dates', '{2030-01-01}', true)"
     )
     with (
-        acting(alice.db, None, "service_role") as conn,
+        as_user(alice.db, None, "service_role") as conn,
         pytest.raises(psycopg.errors.InsufficientPrivilege),
         conn.transaction(),
     ):

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.support.callers import Caller, acting
-from tests.support.database import Database, Tenant, wait_until
+from tests.support.callers import Caller
+from tests.support.database import Database, Tenant, as_user, wait_until
 
 NO_APPROVAL = {"requiresApproval": False}
 QUOTAS = (
@@ -66,7 +66,7 @@ class Path:
     def insert(self, n: int = 1, db: Database | None = None) -> None:
         """By service_role, past the RPCs."""
         table, columns, values = self._row()
-        with acting(db or self.db, None, "service_role") as conn:
+        with as_user(db or self.db, None, "service_role") as conn:
             conn.execute(
                 f"insert into {table} ({columns}) "
                 f"select {', '.join(['%s'] * len(values))} from generate_series(1, {n})",
@@ -252,7 +252,7 @@ def test_a_tenant_sees_his_own_usage(
 ) -> None:
     alice.schedule()
     bob.schedule()
-    with acting(alice.db, alice.tenant, "authenticated") as conn:
+    with as_user(alice.db, alice.tenant, "authenticated") as conn:
         rows = conn.execute("select * from lenses.lenser_usage").fetchall()
     assert isinstance(alice.tenant, Tenant)
     assert [(row.lenser_id, row.schedules) for row in rows] == [(alice.tenant.id, 1)]

@@ -8,7 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.support.callers import ACYCLIC, CYCLIC, Caller, acting
+from tests.support.callers import ACYCLIC, CYCLIC, Caller
+from tests.support.database import as_user
 
 
 def versions(alice: Caller, workflow_id: uuid.UUID) -> list[tuple[Any, ...]]:
@@ -182,7 +183,7 @@ def test_versions_cannot_be_made_up(alice: Caller) -> None:
     for version, definition in ((2, "{}"), (1, "{}"), (0, "{}")):
         with (
             pytest.raises(psycopg.errors.InvalidParameterValue),
-            acting(alice.db, None, "service_role") as conn,
+            as_user(alice.db, None, "service_role") as conn,
         ):
             conn.execute(
                 "insert into lenses.workflow_versions (workflow_id, version, definition) values (%s, %s, %s)",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -30,15 +28,6 @@ def instant(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-@contextmanager
-def acting(db: Database, sub: Tenant | str | None, role: str) -> Iterator[Database]:
-    """As `as_user`, and himself again afterwards where a test's own transaction goes on."""
-    with as_user(db, sub, role) as conn:
-        yield conn
-        conn.execute("reset role")
-        conn.execute("select set_config('request.jwt.claims', '', true)")
-
-
 def call(
     function: str, arguments: dict[str, Any], schema: str = "public"
 ) -> tuple[sql.Composed, list[Any]]:
@@ -59,7 +48,7 @@ class Caller:
 
     def rows(self, function: str, /, **arguments: Any) -> list[Any]:
         query, values = call(function, arguments)
-        with acting(self.db, self.tenant, self.role) as conn:
+        with as_user(self.db, self.tenant, self.role) as conn:
             return conn.execute(query, values).fetchall()
 
     def one(self, function: str, /, **arguments: Any) -> Any:

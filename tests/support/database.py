@@ -12,16 +12,27 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg.rows import namedtuple_row
 
 T = TypeVar("T")
 
 
 class Database(psycopg.Connection[Any]):
-    """An autocommit connection; rows are named tuples."""
+    """An autocommit connection; rows are named tuples.
+
+    `forgiving`: within a transaction a statement that fails undoes itself alone.
+    """
 
     dsn: str
     dbname: str
+    forgiving = False
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+        if self.forgiving and self.info.transaction_status is TransactionStatus.INTRANS:
+            with self.transaction():
+                return super().execute(query, params, **options)
+        return super().execute(query, params, **options)
 
     def value(self, query: str, params: Any = None) -> Any:
         """The first column of the first row; None where there is none."""
@@ -79,15 +90,22 @@ def make_tenant(conn: Database, handle: str | None = None) -> Tenant:
 def as_user(
     conn: Database, sub: Tenant | uuid.UUID | str | None, role: str = "authenticated"
 ) -> Iterator[Database]:
-    """A transaction as PostgREST opens it: role and claims are local. `sub` None: no subject."""
+    """A transaction as PostgREST opens it: role and claims are local. `sub` None: no subject.
+
+    Within another transaction, which goes on, both are afterwards what they were.
+    """
     subject = sub.user_id if isinstance(sub, Tenant) else sub
     claims = {"role": role} if subject is None else {"role": role, "sub": str(subject)}
+    become = (
+        "select set_config('request.jwt.claims', %s, true) as c, set_config('role', %s, true) as r"
+    )
+    before = conn.execute(
+        "select coalesce(current_setting('request.jwt.claims', true), ''), current_setting('role')"
+    ).fetchone()
     with conn.transaction():
-        conn.execute(
-            "select set_config('request.jwt.claims', %s, true) as c, set_config('role', %s, true) as r",
-            [json.dumps(claims), role],
-        )
+        conn.execute(become, [json.dumps(claims), role])
         yield conn
+        conn.execute(become, before)
 
 
 # Seconds: what is not a fact by then will not become one, however loaded the machine is.

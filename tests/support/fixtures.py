@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.database import Database
+from tests.support.database import Database, connect
 from tests.support.setups import NAMES, Setup, SupabaseSetup, WeakSetup
 from tests.support.state import State
 
@@ -62,3 +62,34 @@ def weak_two_tenants(_weakly_populated: Database) -> Iterator[Database]:
     """`two_tenants` of the third set-up."""
     with _weakly_populated.transaction(force_rollback=True):
         yield _weakly_populated
+
+
+@pytest.fixture
+def committed() -> None:
+    """Asked for by tests that need other sessions, or time that goes on, where tests roll back."""
+
+
+@pytest.fixture(scope="session")
+def rolled_back(state: State) -> Iterator[Database]:
+    """One installed database for all tests that roll back."""
+    name = state.fresh(installed=True)
+    with connect(state.server.dsn(name)) as conn:
+        conn.forgiving = True
+        yield conn
+    state.drop(name)
+
+
+@pytest.fixture
+def undone_db(request: pytest.FixtureRequest) -> Iterator[Database]:
+    """For a folder to import as `db`: what a test does is rolled back unless it is `committed`.
+
+    A superuser's connection to an installed database, shared or, of a `committed` test, its own.
+    """
+    if "committed" not in request.fixturenames:
+        conn = request.getfixturevalue("rolled_back")
+        with conn.transaction(force_rollback=True):
+            yield conn
+        return
+    state = request.getfixturevalue("state")
+    with state.borrowed() as conn:
+        yield conn

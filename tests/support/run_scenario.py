@@ -13,8 +13,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.support.callers import acting
-from tests.support.database import Database
+from tests.support.database import Database, as_user
 from tests.support.scenario import NO_APPROVAL, Scenario
 
 FREE = {"approval_policy": NO_APPROVAL}
@@ -47,7 +46,7 @@ class RunScenario(Scenario):
         lease: timedelta = MINUTE,
         db: Database | None = None,
     ) -> list[Any]:
-        with acting(db or self.db, None, "service_role") as conn:
+        with as_user(db or self.db, None, "service_role") as conn:
             return conn.execute(
                 "select * from lenses.fn_claim_workflow_runs(%s, %s, %s)", [worker, limit, lease]
             ).fetchall()
@@ -65,7 +64,7 @@ class RunScenario(Scenario):
         assert message in (found.message_primary or "")
 
     def _call(self, query: str, values: list[Any]) -> Any:
-        with acting(self.db, None, "service_role") as conn:
+        with as_user(self.db, None, "service_role") as conn:
             row = conn.execute(query, values).fetchone()
             assert row
             return row[0]
@@ -101,7 +100,7 @@ class RunScenario(Scenario):
         return self._call("select lenses.fn_reap_workflow_runs()", [])
 
     def decide(self, run: UUID, decision: str = "approved", note: str | None = None) -> Any:
-        with acting(self.db, self.tenant, "authenticated") as conn:
+        with as_user(self.db, self.tenant, "authenticated") as conn:
             return conn.execute(
                 "select * from public.fn_decide_workflow_run(%s, %s, %s)", [run, decision, note]
             ).fetchone()

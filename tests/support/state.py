@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -11,6 +16,7 @@ from psycopg import sql
 
 from lf_sql import apply, bundle
 from lf_sql import db as product_db
+from tests.support.database import Database, connect
 from tests.support.server import TestServer, preload
 
 TEMPLATE = "lf_template"
@@ -24,6 +30,7 @@ class State:
         self._numbers = itertools.count(1)
         self._server: TestServer | None = None
         self._tap: str | None = None
+        self._untouched: dict[str, list[str]] = defaultdict(list)
 
     @property
     def server(self) -> TestServer:
@@ -68,6 +75,45 @@ class State:
     def drop(self, name: str) -> None:
         command = sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name))
         self.admin.execute(command)
+
+    @contextmanager
+    def borrowed(
+        self, kind: str = "installed", prepare: Callable[[Database], object] | None = None
+    ) -> Iterator[Database]:
+        """A superuser's session in a fresh, installed database, `prepare`d once where it is new.
+
+        The next one who asks for this kind gets the same database if nothing was written to it.
+        """
+        known = self._untouched[kind]
+        is_new = not known
+        name = self.fresh(installed=True) if is_new else known.pop()
+        with connect(self.server.dsn(name)) as conn:
+            if is_new and prepare:
+                prepare(conn)
+            before = self._next_transaction()
+            yield conn
+        if self._next_transaction() == before and self._is_left(name):
+            known.append(name)
+        else:
+            self.drop(name)
+
+    def _next_transaction(self) -> object:
+        """The server's next transaction id: as long as it stays, no database has been written to."""
+        return self._ask("select pg_snapshot_xmax(pg_current_snapshot())")
+
+    def _is_left(self, name: str) -> bool:
+        """Whether the sessions in it are over; one that was closed just now has a second for it."""
+        query: LiteralString = "select count(*) = 0 from pg_stat_activity where datname = %s"
+        for pause in (0, 0.01, 0.05, 0.2, 0.7):
+            time.sleep(pause)
+            if self._ask(query, name):
+                return True
+        return False
+
+    def _ask(self, query: LiteralString, *values: object) -> object:
+        row = self.admin.execute(query, values).fetchone()
+        assert row
+        return row[0]
 
     def tap_database(self) -> str:
         """An installed database with pgTAP; its files roll back, so they share it."""

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.command import Command, commander
-from tests.support.database import Database, Tenant
+from tests.support.database import Database, Tenant, make_tenant
+from tests.support.state import State
 
 File = Callable[..., str]
+
+
+@pytest.fixture
+def db(request: pytest.FixtureRequest, state: State) -> Iterator[Database]:
+    """A superuser's connection to a fresh, installed database; where `owner` is asked for, with him."""
+    with_owner = ("with an owner", lambda conn: make_tenant(conn, "owner"))
+    kind = with_owner if "owner" in request.fixturenames else ()
+    with state.borrowed(*kind) as conn:
+        yield conn
 
 
 @pytest.fixture
@@ -22,9 +32,9 @@ def lf(
 
 
 @pytest.fixture
-def owner(tenant: Callable[..., Tenant]) -> Tenant:
+def owner(db: Database) -> Tenant:
     """The only tenant, unless a test makes another."""
-    return tenant("owner")
+    return Tenant(*db.row("select id, user_id, handle from lensers.profiles"))
 
 
 @pytest.fixture

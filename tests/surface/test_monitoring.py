@@ -23,9 +23,8 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from psycopg.types.json import Jsonb
 
-from tests.support.callers import acting
 from tests.support.command import Command
-from tests.support.database import Database, wait_until
+from tests.support.database import Database, as_user, wait_until
 from tests.support.pages import DOCKER, ROOT
 from tests.support.processes import running
 from tests.support.run_scenario import RunScenario
@@ -58,7 +57,7 @@ QUERIES = {
 
 def play_an_hour(db: Database) -> None:
     """The last hour: runs that are over, fail and wait, skips, a schedule that fails, a delivery."""
-    with acting(db, None, "service_role") as conn:
+    with as_user(db, None, "service_role") as conn:
         conn.execute(
             "select lenses.fn_set_delivery(%s)", [Jsonb({"name": "watch", "sends": ["run.failed"]})]
         )

@@ -107,22 +107,33 @@ def read(text: str, file: str, environ: Mapping[str, str] | None = None) -> Valu
         raise LfSqlError(f"{file}: this YAML is nested too deep") from None
     if node is None:
         return Value({}, file, 1, "")
+    if _unfolded(node, {}) > MOST:
+        raise LfSqlError(f"{file}: with its aliases written out this is more than {MOST} values")
     return _Reader(file, environ).value(node, "", 0)
+
+
+def _unfolded(node: yaml.Node, known: dict[int, int]) -> int:
+    """How many values the node is, each alias written out; `known` holds those counted, by id."""
+    if id(node) not in known:
+        known[id(node)] = 1  # what holds itself ends here, and is refused for its depth
+        parts: list[yaml.Node] = []
+        if isinstance(node, yaml.MappingNode):
+            parts = [item for _, item in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            parts = node.value
+        known[id(node)] += sum(_unfolded(part, known) for part in parts)
+    return known[id(node)]
 
 
 class _Reader:
     def __init__(self, file: str, environ: Mapping[str, str] | None) -> None:
         self.file = file
         self.environ = environ
-        self.count = 0
         self.resolver = yaml.resolver.Resolver()
         self.resolver.yaml_implicit_resolvers = Loader.yaml_implicit_resolvers
 
     def value(self, node: yaml.Node, path: str, depth: int) -> Value:
         here = Value(None, self.file, node.start_mark.line + 1, path)
-        self.count += 1
-        if self.count > MOST:
-            raise here.wrong(f"the file unfolds to more than {MOST} values")
         if depth > DEEPEST:
             raise here.wrong(f"nested more than {DEEPEST} deep, or an alias that holds itself")
         found: Any
