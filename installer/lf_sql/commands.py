@@ -55,7 +55,10 @@ class Commands:
 
     def __call__(self, run: Run) -> Verdict:
         attempt = run.lease
-        environ = {**environment.for_command(self._dsn), "LF_RUN_ID": attempt.id}
+        trace = {name.upper(): value for name, value in run.span.headers.items()}
+        passed = environment.for_command(self._dsn)
+        passed.pop("TRACESTATE", None)  # this process's own, of another trace
+        environ = {**passed, **trace, "LF_RUN_ID": attempt.id}
         start = partial(Running, self._command, run.json.encode(), environ, RESULT_MOST)
         try:
             guarded = attempt.begin(lambda: Guarded(start, self._keeper))

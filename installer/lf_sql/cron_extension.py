@@ -9,10 +9,18 @@ import psycopg
 from lf_sql import db, preflight
 from lf_sql.bundle import Bundle
 from lf_sql.db import Connection
+from lf_sql.job_types import Wanted
 from lf_sql.template import filled, literal
 
 EXTENSION_MARK = "Job scheduler for PostgreSQL (made by lf-sql)"
 LONGEST = 63  # a job's name, as a name of PostgreSQL
+
+MAY = """
+select
+  pg_catalog.has_function_privilege(
+    'cron.schedule_in_database(text, text, text, text, text, boolean)', 'execute') as may_call,
+  pg_catalog.has_column_privilege('cron.job', 'database', 'update') as may_change
+"""
 
 
 def create(conn: Connection) -> None:
@@ -49,6 +57,25 @@ def calls(bundle: Bundle) -> str:
         f"perform cron.schedule({', '.join(map(literal, (j.name, j.schedule, j.command)))});"
         for j in bundle.jobs
         if j.place != "elsewhere" and j.lane == 1
+    )
+
+
+def schedule_elsewhere(conn: Connection, job: Wanted, user: str | None) -> None:
+    """Register a job of another database, inside a transaction; `user` None: for whoever asks.
+
+    A role that may change cron.job but not call cron.schedule_in_database, as on RDS, registers it
+    here and moves it; pg_cron sees neither before the transaction commits.
+    """
+    call = [job.name, job.schedule, job.command]
+    may = conn.execute(MAY).fetchone()
+    if may and may["may_change"] and not may["may_call"] and user is None:
+        made = conn.execute("select cron.schedule(%s, %s, %s) as jobid", call).fetchone()
+        assert made is not None  # one row by construction
+        move = "update cron.job set database = %s where jobid = %s"
+        conn.execute(move, [job.database, made["jobid"]])
+        return
+    conn.execute(
+        "select cron.schedule_in_database(%s, %s, %s, %s, %s)", [*call, job.database, user]
     )
 
 

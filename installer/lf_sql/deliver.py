@@ -48,13 +48,16 @@ class Endpoint:
         if self._client is None:
             self._client = _client(self._timeout)
         body = run.json.encode()
-        sent = webhook.headers(self._keys, f"{run.id}:{run.attempt}", body)
+        signed = webhook.headers(self._keys, f"{run.id}:{run.attempt}", body)
         try:
-            async with (
-                asyncio.timeout(self._timeout),
-                self._client.stream("POST", self.url, content=body, headers=sent) as answer,
-            ):
-                text, is_whole = await _body(answer)
+            with run.span.post(self.url) as request:
+                sent = {**signed, **request.headers}
+                async with (
+                    asyncio.timeout(self._timeout),
+                    self._client.stream("POST", self.url, content=body, headers=sent) as answer,
+                ):
+                    request.answered(answer.status_code)
+                    text, is_whole = await _body(answer)
         except (TimeoutError, httpx.TimeoutException):
             raise TimeoutError(f"no answer within {self._timeout:g} s") from None
         except httpx.HTTPError as error:

@@ -226,14 +226,12 @@ class Cron:
         """Register these jobs, all or none."""
         with self.acting(self.runner) as acting:
             for job in (job for job in self.wanted() if job.name in names):
-                call = [job.name, job.schedule, job.command]
-                if not self.is_elsewhere:
+                if self.is_elsewhere:
+                    other = None if acting == self.runner else self.runner
+                    cron_extension.schedule_elsewhere(self.conn, job, other)
+                else:
+                    call = [job.name, job.schedule, job.command]
                     self.conn.execute("select cron.schedule(%s, %s, %s)", call)
-                    continue
-                self.conn.execute(
-                    "select cron.schedule_in_database(%s, %s, %s, %s, %s)",
-                    [*call, job.database, None if acting == self.runner else self.runner],
-                )
 
 
 def inspect(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> Driver:

@@ -58,6 +58,7 @@ def test_what_counts_is_not_set_back(post: Post) -> None:
         ({"headers": {"X": 1}, **OK}, "no header"),
         ({"headers": {"webhook-signature": "v1,x"}, **OK}, "set by the request itself"),
         ({"headers": {"CONTENT-TYPE": "text/plain"}, **OK}, "set by the request itself"),
+        ({"headers": {"Traceparent": "00-1-1-01"}, **OK}, "set by the request itself"),
         ({"headers": ["a"], **OK}, "must be an object"),
         ({"headers": None, **OK}, "must be an object"),
         ({"max_in_flight": 0, **OK}, "the nearest allowed is 1"),

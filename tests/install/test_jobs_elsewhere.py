@@ -164,6 +164,30 @@ def test_a_job_made_by_hand_is_taken_over(hosted: TestServer, cron: Database) ->
     assert cron.column("select jobname from cron.job order by 1") == NAMES
 
 
+def test_one_grant_of_two_is_enough(hosted: TestServer, cron: Database) -> None:
+    """The one that install asks for, or the one that Amazon RDS gives."""
+    cron.execute("create role deploy login in role service_role")
+    cron.execute("grant usage on schema cron to deploy")
+    options = ["--cron-dsn", hosted.dsn(user="deploy")]
+    good = [(name, "deploy") for name in NAMES]
+    rows = "select jobname, username from cron.job order by jobname"
+    try:
+        said = succeeded(lf_sql("install", *options, dsn=hosted.dsn("app")))
+        assert "permission denied for function schedule_in_database" in said
+        assert cron.rows(rows) == []
+        (asked,) = [line.strip() for line in said.splitlines() if "grant execute" in line]
+        for grant in (asked, "grant update on cron.job to deploy"):
+            cron.execute(grant)
+            succeeded(lf_sql("install", *options, dsn=hosted.dsn("app")))
+            assert cron.rows(rows) == good
+            succeeded(lf_sql("verify", *options, dsn=hosted.dsn("app")))
+            cron.execute("select cron.unschedule(jobid) from cron.job")
+            cron.execute("drop owned by deploy; grant usage on schema cron to deploy")
+    finally:
+        cron.execute("select cron.unschedule(jobid) from cron.job")
+        cron.execute("drop owned by deploy; drop role deploy")
+
+
 def test_another_server_is_refused(hosted: TestServer) -> None:
     other = TestServer()
     try:

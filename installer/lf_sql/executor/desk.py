@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
 from lf_sql.errors import Stopped
+from lf_sql.executor import spans
 from lf_sql.executor.delivery import Delivery, Item, Untold
 from lf_sql.executor.failures import Verdict, capped
 from lf_sql.executor.handlers import Handler, Handlers
@@ -45,6 +47,7 @@ class Job:
     run: Run
     handler: Handler | None
     earlier: Sequence[Attempt]
+    claimed_at: int  # nanoseconds since 1970
     is_settled: bool = False
 
 
@@ -102,10 +105,11 @@ class Desk:
 
     def take(self, rows: Sequence[dict[str, Any]], sent_at: float) -> list[Attempt]:
         """Claimed runs; those that are too many for their handler, or have none, come back."""
-        too_many = []
+        too_many, now = [], time.time_ns()
         for row in rows:
             attempt, earlier = self._leases.add(row, sent_at)
-            job = Job(attempt, Run(attempt, self._append), self._handlers.find(row), earlier)
+            run = Run(attempt, self._append)
+            job = Job(attempt, run, self._handlers.find(row), earlier, now)
             with self._lock:
                 if job.handler is None or job.handler.room < 1:
                     too_many.append(attempt)
@@ -162,18 +166,25 @@ class Desk:
 
     def _work(self, job: Job) -> None:
         assert job.handler is not None
+        settle = partial(self._settle, job)
         try:
-            work_plain(job.handler, job.run, job.attempt, job.earlier, partial(self._settle, job))
+            with self._span(job).current():
+                work_plain(job.handler, job.run, job.attempt, job.earlier, settle)
         finally:
             self._over(job)
 
     async def _work_async(self, job: Job) -> None:
         assert job.handler is not None
+        settle = partial(self._settle, job)
         try:
-            settle = partial(self._settle, job)
-            await work_async(job.handler, job.run, job.attempt, job.earlier, settle)
+            with self._span(job).current():
+                await work_async(job.handler, job.run, job.attempt, job.earlier, settle)
         finally:
             self._over(job)
+
+    def _span(self, job: Job) -> spans.Span:
+        job.run.span = spans.begin(job.run, job.claimed_at)
+        return job.run.span
 
     def _append(self, attempt: Attempt, event_type: str, payload: str) -> None:
         def done(_: Verdict | None, error: Exception | None) -> None:
@@ -263,6 +274,7 @@ class Desk:
         }
         level = logging.INFO if status in ("completed", "left") else logging.WARNING
         log.log(level, "run %s: %s", attempt.id, said, extra=about)
+        job.run.span.end(status, verdict.cause, said)
         try:
             self._on_end(Outcome(job.run, status, verdict, said))
         except Exception:

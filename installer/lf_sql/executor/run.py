@@ -14,6 +14,7 @@ from uuid import UUID
 
 from lf_sql.executor.failures import BudgetExceeded, overspent
 from lf_sql.executor.leases import Attempt
+from lf_sql.executor.spans import Span
 from lf_sql.instants import read
 
 EVENT = re.compile(r"(?!(run|team_run|approval)[._])[a-z][a-z0-9_.]{0,199}")
@@ -32,6 +33,8 @@ class Run:
         self._spent = Decimal(0)
         self.is_left = False
         """Whether `leave` was called."""
+        self.span = Span(attempt.id, attempt.number)
+        """For handlers of lf-sql's own: the attempt's span."""
 
     def __repr__(self) -> str:
         return f"<Run {self.id} attempt {self.attempt} of {self.workflow!r}>"
@@ -66,6 +69,14 @@ class Run:
     def worker_id(self) -> str:
         """Who holds the lease, as the database knows us."""
         return self._attempt.worker_id
+
+    @property
+    def traceparent(self) -> str:
+        """The header `traceparent` for requests that the handler makes, of W3C Trace Context.
+
+        It puts what they cause into the run's trace, whose id is the run's id.
+        """
+        return self.span.headers["traceparent"]
 
     @property
     def inputs(self) -> Any:

@@ -149,6 +149,7 @@ def _verdict(result: Any, run: Run) -> Verdict:
 
 
 def _failed(error: BaseException, run: Run, is_ended: bool, quietly: bool = False) -> Verdict:
+    run.span.raised(error)
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt | SystemExit) and is_ended:
         error = TransientError("the executor has ended before the run")
     elif not (run.cancelled or quietly or isinstance(error, RunFailed | TimeoutError)):

@@ -20,7 +20,8 @@ from lf_sql.executor.handlers import Handler
 EPILOG = """\b
 Each run is posted as JSON (id, attempt, worker_id, context_inputs and definition among its
 keys), signed as Standard Webhooks are, with the secret whsec_... of LF_SQL_WEBHOOK_SECRET;
-two, with a blank between, while one replaces the other. webhook-id is RUN:ATTEMPT.
+two, with a blank between, while one replaces the other. webhook-id is RUN:ATTEMPT, and
+traceparent makes the request part of the run's trace.
 \b
   200 and a JSON object   completes the run with it; a number spent_credits in it is booked
   202                     the endpoint calls fn_complete_workflow_run with the worker_id and

@@ -18,10 +18,10 @@ from lf_sql.executor.handlers import Handler
 
 EPILOG = """\b
 The command gets the run as JSON on standard input (context_inputs and definition
-among its keys) and its id in LF_RUN_ID. What it prints is the result, as JSON; a number
-spent_credits in it is booked. An exit code that is not 0 fails the run, with the
-tail of stderr; retry_policy decides whether it is tried again. The connection's own
-variables are not passed on: LF_SQL_COMMAND_DSN is, as DATABASE_URL.
+among its keys), its id in LF_RUN_ID and its trace in TRACEPARENT. What it prints is the
+result, as JSON; a number spent_credits in it is booked. An exit code that is not 0 fails
+the run, with the tail of stderr; retry_policy decides whether it is tried again. The
+connection's own variables are not passed on: LF_SQL_COMMAND_DSN is, as DATABASE_URL.
 \b
 Examples:
   lf-sql runs work -- ./report.py

@@ -30,7 +30,9 @@ begin
         ),
         hint = 'Names are letters, digits and -; values are strings.';
     end if;
-    if lower(v_header.key) ~ '^(content-.*|host|connection|transfer-encoding|webhook-.*)$' then
+    if lower(v_header.key)
+      ~ '^(content-.*|host|connection|traceparent|transfer-encoding|webhook-.*)$'
+    then
       raise exception using
         errcode = '22023',
         message = format(

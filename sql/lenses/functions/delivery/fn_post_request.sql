@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- Asks pg_net for one signed request and stores its number; pg_net sends it when the caller
 -- commits. Others may read the queue: it contains the signature, never the secret. A number that is
--- already known belongs to a request that pg_net has lost, so the new request takes it over.
+-- already known belongs to a request that pg_net has lost, so the new request takes it over. What
+-- is about a run, an event too, is part of the run's trace.
 create or replace function lenses.fn_post_request(
   p_delivery lenses.deliveries,
   p_keys bytea[],
@@ -20,8 +21,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_second constant bigint := floor(extract(epoch from clock_timestamp()));
-  v_headers jsonb := p_delivery.headers || jsonb_build_object(
-    'Content-Type', 'application/json', 'webhook-id', p_id, 'webhook-timestamp', v_second::text);
+  c_traceparent constant text := case when p_run_id is not null
+    then lenses.fn_run_traceparent(p_run_id, p_attempt)
+    else lenses.fn_run_traceparent(
+      (p_body #>> '{data,run_id}')::uuid, coalesce((p_body #>> '{data,attempt}')::integer, 0)) end;
+  v_headers jsonb := p_delivery.headers || jsonb_strip_nulls(jsonb_build_object(
+    'Content-Type', 'application/json', 'webhook-id', p_id, 'webhook-timestamp', v_second::text,
+    'traceparent', c_traceparent));
   v_request_id bigint;
 begin
   if p_keys is not null then
