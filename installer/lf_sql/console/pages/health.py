@@ -18,7 +18,10 @@ from lf_sql.db import Connection
 SHOWN = 500
 # The first findings, and what holds of all of them: ten thousand need not come here.
 LINES = """
-select l.*, case when s.cron_expr is not null then s.timezone end as zone
+select l.*, (
+    select s.timezone from lenses.workflow_schedules as s
+    where s.id = l.schedule_id and s.cron_expr is not null
+  ) as zone
 from (
   select h.*, row_number() over (partition by h.schedule_id is null order by h.place) as number,
     count(h.schedule_id) over () as total, bool_or(h.state = 'bad') over () as is_bad,
@@ -26,7 +29,6 @@ from (
   from public.fn_schedule_health() with ordinality
   as h (check_name, state, label, detail, advice, schedule_id, place)
 ) as l
-left join lenses.workflow_schedules as s on s.id = l.schedule_id
 where l.schedule_id is null or l.number <= %s
 order by l.place
 """

@@ -29,9 +29,7 @@ SORTS = {
     "timezone": "m.timezone",
     "status": "m.status",
     "next": "m.next_run_at",
-    "last": "(select {moved} from lenses.workflow_schedules as s join lenses.workflow_runs as r "
-    "on r.id = s.last_run_id where s.id = m.schedule_id union all "
-    "select m.last_run_at where m.resource_type = 'gateway')",
+    "last": "m.last_run_at",  # its slot: to look up when ten thousand runs ended takes too long
 }
 STATUSES = ("enabled", "paused", "disabled", "finished")
 TYPES = ("cron", "interval", "once")
