@@ -170,6 +170,48 @@ def test_where_a_slot_came_from(db: Database) -> None:
         assert db.value(moved, {**given_, "on": on, "slot": slot}) == []
 
 
+@pytest.mark.parametrize(
+    ("zone", "expr", "closed", "origin", "moved"),
+    [
+        # 23:30 was midnight there: what would move to the 4th comes on the 5th, which is closed too
+        ("Asia/Pyongyang", "45 23 3 5 *", ["2018-05-03", "2018-05-05"], "03T15:15", "06T14:45"),
+        # the first hour of a closed date comes twice, and the slot lies in the first pass
+        ("America/Havana", "10 0 1 11 *", ["2026-11-01"], "01T04:10", "02T05:10"),
+    ],
+)
+def test_a_slot_moves_across_a_turn_of_the_clock_at_midnight(
+    db: Database, zone: str, expr: str, closed: list[str], origin: str, moved: str
+) -> None:
+    calendar = make_calendar(db, [date.fromisoformat(day) for day in closed], zone)
+    given_ = {"expr": expr, "calendar": calendar, "on": "after", "zone": zone}
+    came, went = (
+        datetime.fromisoformat(f"{closed[0][:8]}{at}").replace(tzinfo=UTC) for at in (origin, moved)
+    )
+    for after in (came - MINUTE, came, went - timedelta(minutes=10), went - MINUTE):
+        found = db.value(
+            f"select lenses.fn_cron_next_after_spec({SPEC}, %(zone)s, %(after)s)",
+            {**given_, "after": after},
+        )
+        assert found == went, after
+    query = f"select lenses.fn_cron_moved_from({SPEC}, %(zone)s, %(slot)s)"
+    assert db.value(query, {**given_, "slot": went}) == [came]
+
+
+def test_the_later_of_two_slots_may_come_first(db: Database) -> None:
+    """18:00 in Los Angeles is past midnight in UTC: a date later, and there the earlier time of day."""
+    calendar = make_calendar(db, [date(2026, 12, 26), date(2026, 12, 27)], "UTC")
+    found = db.column(
+        f"""with spec as (select {SPEC} as s),
+        first as (
+          select lenses.fn_cron_next_after_spec(s, 'America/Los_Angeles', '2026-12-26 00:00+00') as at
+          from spec)
+        select at from first union all
+        select lenses.fn_cron_next_after_spec(s, 'America/Los_Angeles', at) from spec, first""",
+        {"expr": "0 9,18 26 12 *", "calendar": calendar, "on": "after"},
+    )
+    assert found == [datetime(2026, 12, 28, hour, tzinfo=UTC) for hour in (2, 17)]
+
+
 def test_a_calendar_that_closes_every_day_moves_nothing(db: Database) -> None:
     """Such a slot stays, for the calendar to skip."""
     calendar = db.value(

@@ -1,6 +1,7 @@
--- The days of a month that match a spec with day items (day_rule 4 or 5), as a mask with bit 0 for
--- the first day. The month is given by its length and the weekday of its first day (0 is Sunday),
--- which is all that decides. The months of the spec are not asked.
+-- The days of a month that match a spec, as a mask with bit 0 for the first day. The month is given
+-- by its length and the weekday of its first day (0 is Sunday), which is all that decides. The
+-- months of the spec are not asked. The searches write it out where no day is an item (day_rule
+-- below 4).
 -- Of a week that is repeated six times, a shift gives the weekdays from the first day on; the k-th
 -- weekday of a month lies within its k-th seven days, the last one within its last seven.
 create or replace function lenses.fn_cron_item_days(
@@ -41,6 +42,7 @@ begin
       | (((((v_nth >> 28) & 127) * c_weeks) >> p_weekday) & (127::bigint << 28))
       | ((((v_nth >> 35) * c_weeks) >> p_weekday) & (127::bigint << (p_length - 7)));
   end if;
-  return v_all & case p_spec.day_rule when 4 then v_days & v_weekdays else v_days | v_weekdays end;
+  return v_all
+    & case when p_spec.day_rule in (3, 5) then v_days | v_weekdays else v_days & v_weekdays end;
 end;
 $$;

@@ -14,8 +14,10 @@ as $$
     select distinct m.origin
     from lenses.fn_cron_moves(
       p_spec, p_timezone,
-      p_slot - case when p_spec.day_rule & 32 = 0 then interval '33 days' else interval '1 day' end,
-      p_slot + case when p_spec.day_rule & 32 = 0 then interval '1 day' else interval '33 days' end
+      case when p_spec.day_rule & 32 = 0
+        then lenses.fn_calendar_barrier(p_spec.calendar_id, p_slot, -1) else p_slot end,
+      case when p_spec.day_rule & 32 = 0
+        then p_slot else lenses.fn_calendar_barrier(p_spec.calendar_id, p_slot, 1) end
     ) as m
     where m.slot = p_slot and m.origin <> p_slot
     order by m.origin

@@ -5,7 +5,8 @@
 -- call of a pinned function costs a tenth of the whole. Changes of a zone lie at least 3.9 days
 -- apart and move the clock by a day at most, so equal offsets at both ends of 48 hours (72 for real
 -- time) mean that no change lies between. Where that proof fails
--- lenses.fn_cron_next_after_transition decides by the full rule.
+-- lenses.fn_cron_next_after_transition decides by the full rule, from p_after on or, where nothing
+-- comes for three days, from shortly before the first matching minute.
 create or replace function lenses.fn_cron_next_after_spec(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -66,9 +67,9 @@ begin
     v_is_today := (p_spec.weekdays >> ((v_day + 1) % 7)::int) & 1 = 1;
   elsif v_rule > 1 then
     v_date := date 'J0' + v_day::int;
-    v_year := date_part('year', v_date);
-    v_month := date_part('month', v_date);
-    v_bits := date_part('day', v_date);
+    v_year := date_part('year', v_date)::int;
+    v_month := date_part('month', v_date)::int;
+    v_bits := date_part('day', v_date)::bigint;
     v_first := v_day - v_bits + 1;
     v_length := case
       when v_month <> 2 then 30 + (v_month + v_month / 8) % 2
@@ -119,7 +120,11 @@ begin
           + p_spec.first_minute;
       exit search;
     end if;
-    v_last_year := v_year + 42;
+    -- months take long where the days are items: the later of many are for fn_cron_far_day
+    v_last_year := v_year + case
+      when v_rule > 3 then (1 + 41 / bit_count(p_spec.months::bit(12)) ^ 2)::int
+      else 42
+    end;
     loop
       if p_spec.months >> v_month <> 0 then
         v_mask := p_spec.months >> v_month;
@@ -127,7 +132,14 @@ begin
       else
         v_year := v_year + 1;
         if v_year > v_last_year then
-          return null;
+          v_day := lenses.fn_cron_far_day(
+            p_spec, case when p_spec.is_real_time then v_zone end,
+            make_date(v_year, 1, 1) - date 'J0');
+          if (v_day <= v_from / 1440 + 15340) is not true then  -- 42 years
+            return null;
+          end if;
+          v_wall := v_day * 1440 + p_spec.first_minute;
+          exit search;
         end if;
         v_mask := p_spec.months;
         v_month := 1 + (ln((v_mask & -v_mask)::float8) * c_log2_e)::int;
@@ -170,6 +182,7 @@ begin
     end if;
   elsif not p_spec.is_real_time
     or lenses.fn_cron_wall_minute(v_zone, v_after - v_wall + v_from + 2880) = v_from + 2880
+    or lenses.fn_cron_wall_count(p_spec, v_from - 1440, v_from) = 0  -- none to be repeated
   then
     if v_seen <> v_wall then
       v_after := v_after + v_wall - v_seen;
@@ -179,6 +192,13 @@ begin
       and lenses.fn_cron_wall_minute(v_zone, v_after - 2880) = v_wall - 2880 then
       return to_timestamp(((v_after - lenses.fn_cron_epoch()) * 60)::float8);
     end if;
+    return (
+      select s.slot
+      from lenses.fn_cron_next_after_transition(p_spec, v_zone, greatest(
+        p_after, to_timestamp(((v_after - (lenses.fn_cron_epoch() + 2880)) * 60)::float8)
+      )) as s (slot)
+      where s.slot <= p_after + interval '368160 hours'  -- 42 years
+    );
   end if;
   return lenses.fn_cron_next_after_transition(p_spec, v_zone, p_after);
 end;

@@ -3,8 +3,9 @@
 -- first u with w(u) >= m: a repeated hour counts once, a skipped minute falls on the end of the
 -- gap. A real-time schedule fires each u whose w(u) matches. Bounded: every step of the loop moves
 -- on to a change of the clock, after which there is none for three days, or to the next matching
--- wall minute, within 42 years. In that loop lenses.fn_cron_wall_minute is written out, since a
--- pinned call costs more than what it does.
+-- wall minute, within 42 years. Where the months are chosen, one date may fall into the gap of each
+-- year, so from a skipped minute it goes on to the first day that is not skipped. In that loop
+-- lenses.fn_cron_wall_minute is written out, since a pinned call costs more than what it does.
 create or replace function lenses.fn_cron_next_after_transition(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -25,6 +26,8 @@ declare
   v_turn bigint;
   v_next bigint;
   v_seen bigint;
+  v_day bigint;
+  v_from bigint;
   v_is_turn boolean := false;
 begin
   if not p_spec.is_real_time then
@@ -38,8 +41,8 @@ begin
     return to_timestamp(((v_next - c_epoch) * 60)::float8);
   end if;
 
+  v_wall := lenses.fn_cron_wall_next(p_spec, v_wall);
   loop
-    v_wall := lenses.fn_cron_wall_next(p_spec, v_wall);
     if v_wall is null or v_wall > v_until then
       return null;
     end if;
@@ -72,6 +75,18 @@ begin
         = v_wall then
         return to_timestamp(((v_turn - c_epoch) * 60)::float8);
       end if;
+      if p_spec.months <> (1 << 12) - 1 then
+        v_day := lenses.fn_cron_far_day(p_spec, v_zone, v_wall / 1440);
+        if v_day is null then
+          return null;
+        elsif v_day > v_wall / 1440 then
+          v_wall := lenses.fn_cron_wall_next(p_spec, v_day * 1440 - 1);
+          v_after := v_day * 1440 - 961;
+          v_offset := lenses.fn_cron_wall_minute(v_zone, v_after) - v_after;
+          v_is_turn := false;
+          continue;
+        end if;
+      end if;
     end if;
     -- at a full hour, as a rule
     v_after := v_next - v_next % 60;
@@ -83,8 +98,13 @@ begin
         <> v_after - 1 + v_offset then
       v_after := lenses.fn_cron_next_transition(v_zone, v_turn, v_next);
     end if;
+    v_from := v_after + v_seen - v_next - 1;
+    -- a match that is far away stays the next one, unless the clock goes back to another
+    if v_wall < v_from + 4320
+      or lenses.fn_cron_wall_count(p_spec, v_from, v_after + v_offset - 1) > 0 then
+      v_wall := lenses.fn_cron_wall_next(p_spec, v_from);
+    end if;
     v_offset := v_seen - v_next;
-    v_wall := v_after + v_offset - 1;
     v_is_turn := true;
   end loop;
 end;

@@ -75,7 +75,11 @@ begin
     return (v_day + 1 + (ln((v_bits & -v_bits)::float8) * c_log2_e)::int) * 1440
       + p_spec.first_minute;
   end if;
-  v_last_year := v_year + 42;
+  -- months take long where the days are items: the later of many are for fn_cron_far_day
+  v_last_year := v_year + case
+    when v_rule > 3 then (1 + 41 / bit_count(p_spec.months::bit(12)) ^ 2)::int
+    else 42
+  end;
   loop
     if p_spec.months >> v_month <> 0 then
       v_mask := p_spec.months >> v_month;
@@ -83,7 +87,8 @@ begin
     else
       v_year := v_year + 1;
       if v_year > v_last_year then
-        return null;
+        return lenses.fn_cron_far_day(p_spec, null, make_date(v_year, 1, 1) - date 'J0') * 1440
+          + p_spec.first_minute;
       end if;
       v_mask := p_spec.months;
       v_month := 1 + (ln((v_mask & -v_mask)::float8) * c_log2_e)::int;
