@@ -6,6 +6,8 @@ break no command.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 LATEST = datetime.max.replace(tzinfo=UTC)
 EARLIEST = datetime.min.replace(tzinfo=UTC)
+WRITTEN = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?) UTC\b")
 
 
 def _is_early(data: Buffer) -> bool:
@@ -31,6 +34,19 @@ def read(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         return EARLIEST if _is_early(text.encode()) else LATEST
+
+
+def in_text(text: str, spelt: Callable[[datetime], str]) -> str:
+    """Text of the database with its instants, `2026-12-24 08:00 UTC`, spelt another way."""
+
+    def said(found: re.Match[str]) -> str:
+        try:
+            at = datetime.fromisoformat(found[1])
+        except ValueError:  # no such day: somebody's own words
+            return found[0]
+        return spelt(at.replace(tzinfo=UTC))
+
+    return WRITTEN.sub(said, text)
 
 
 class _Instant(TimestamptzLoader):

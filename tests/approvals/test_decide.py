@@ -100,6 +100,7 @@ def test_an_expired_approval_is_not_given(scenario: RunScenario) -> None:
     row = scenario.row(run)
     assert (row.status, row.attempt) == ("timed_out", 0)
     assert row.metadata["result"]["cause"] == "approval_expired"
+    assert row.metadata["result"]["error"] == "nobody decided before 2026-01-01 00:00 UTC"
     assert scenario.team_run(run).approval_status == "timed_out"
     assert scenario.events(run)[-1] == (2, "run.timed_out")
 

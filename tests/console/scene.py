@@ -79,6 +79,24 @@ def fill(db: Database, owner: Tenant, *, hours: int = 6) -> None:
             [gateway],
         )
     _play(db, hours)
+    _remember(db)
+
+
+def _remember(db: Database) -> None:
+    """A run of days ago."""
+    db.execute("set role lf_sql_engine")
+    db.execute(
+        "insert into lenses.workflow_runs (lenser_id, workflow_id, workflow_version, schedule_id, "
+        "scheduled_for, idempotency_key, trigger_mode, status, policies, attempt, created_at, "
+        "started_at, completed_at, worker_id) "
+        "select s.lenser_id, s.workflow_id, 1, s.id, x.at, 'of old', 'schedule', 'completed', "
+        """'{"approval_policy": {"requiresApproval": false}}', 1, x.at, x.at, """
+        "x.at + interval '3 minutes 25 seconds', 'worker-1' "
+        "from lenses.workflow_schedules as s "
+        "cross join (select date_trunc('day', now()) - interval '5 days') as x (at) "
+        "where s.name = 'market-brief'"
+    )
+    db.execute("reset role")
 
 
 def _play(db: Database, hours: int) -> None:

@@ -66,6 +66,23 @@ def test_a_paused_row_stays_and_a_second_click_on_it_is_no_click(scene: Scene) -
     assert window.troubles == []
 
 
+def test_the_last_run_is_its_status_and_since_when(scene: Scene) -> None:
+    """As LAST of lf-sql schedule list: of a run that is over its end, not its slot."""
+    console, window = scene
+    ended = console.db.row(
+        "select s.name, r.completed_at from lenses.workflow_schedules as s "
+        "join lenses.workflow_runs as r on r.id = s.last_run_id "
+        "where s.name is not null and r.status = 'completed' "
+        "and r.completed_at > r.scheduled_for + interval '1 minute' limit 1"
+    )
+    window.open(f"/?q={ended.name}")
+    last = row_of(window, ended.name).locator(".c-last")
+    expect(last.locator(".pill")).to_have_text("completed")
+    expect(last).to_contain_text(" ago")
+    shown = last.locator("time").get_attribute("datetime")
+    assert shown == f"{ended.completed_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
 def test_undo_of_a_resume_pauses_as_it_was(scene: Scene) -> None:
     console, window = scene
     before = console.db.row(
@@ -351,6 +368,11 @@ def test_health_has_buttons_where_it_has_commands(scene: Scene) -> None:
     page = window.open("/health")
     expect(page.get_by_role("link", name="What its next slots come to").first).to_be_visible()
     expect(page.locator("body")).not_to_contain_text("lf-sql schedule preview")
+    first = page.locator(".checks a.strong", has_text="launch: its first slot comes at")
+    expect(first.locator("time")).to_have_count(1)
+    expect(first).not_to_contain_text("UTC")
+    over = page.locator(".checks a.strong", has_text="report-07")
+    expect(over.locator("small time[data-form=wall]")).to_contain_text("UTC")
     page.get_by_role("button", name="Resume: asleep").click()
     page.get_by_role("dialog").get_by_role("button", name="Resume").click()
     wait_until(lambda: status_of(console, "asleep"))

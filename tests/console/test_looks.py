@@ -89,8 +89,12 @@ def test_axe_finds_nothing_on_any_page(
         if not page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"):
             found.append(f"{name}: wider than the window")
         cut = page.evaluate(
-            "[...document.querySelectorAll('td .pill')].filter(pill => pill.getBoundingClientRect()"
-            ".right > pill.closest('td').getBoundingClientRect().right).map(p => p.textContent)"
+            "[...document.querySelectorAll('td .pill, td time')].filter(part =>"
+            " part.getBoundingClientRect().right > part.closest('td').getBoundingClientRect().right)"
+            ".concat([...document.querySelectorAll('.panel select, .panel input, .panel button')]"
+            ".filter(part => part.getBoundingClientRect().right >"
+            " part.closest('.panel').getBoundingClientRect().right))"
+            ".map(part => part.textContent || part.name)"
         )
         found += [f"{name}: {text!r} is cut" for text in cut]
         window.shot(f"{name}-{look}")
@@ -100,6 +104,17 @@ def test_axe_finds_nothing_on_any_page(
     window.troubles.clear()
     assert found == []
     assert troubles == []
+
+
+@pytest.mark.parametrize("width", [860, 1000, 1100])
+def test_the_head_of_the_page_fits(scene: tuple[Console, Window], width: int) -> None:
+    page = scene[1].page
+    page.set_viewport_size({"width": width, "height": 700})
+    scene[1].open("/")
+    box = page.get_by_role("link", name="New schedule").bounding_box()
+    page.set_viewport_size(WIDE)
+    assert box is not None
+    assert box["x"] + box["width"] <= width
 
 
 def test_many_schedules_fit_a_small_screen(scene: tuple[Console, Window]) -> None:

@@ -104,6 +104,11 @@ def test_a_test_that_cannot_be_sent_says_why(lf: Command, net: Sender) -> None:
     lf("delivery", "set", "d", "--url", URL, "--secret-name", "key")
     found = lf("delivery", "test", "d", "--wait", "1h", "--json", code=1).json
     assert 'the secret "key" is not there' in found["error"]
+    lf("freeze", "moving house")
+    found = lf("delivery", "test", "d", "--wait", "1h", "--json", code=1).json
+    assert "frozen: moving house" in found["error"]
+    assert "lf-sql unfreeze" in found["error"]
+    lf("unfreeze")
     lf("delivery", "set", "quiet", "--send", "run.failed")
     found = lf("delivery", "test", "quiet", "--wait", "1ms", "--json", code=1).json
     assert found["error"] == "no answer"

@@ -145,7 +145,8 @@ def test_agrees_with_the_ledger_of_a_month(scenario: Scenario) -> None:
         scenario.tick(now)
         now += timedelta(minutes=source.choice([15, 15, 15, 15, 15, 120, 600]))
     rows = scenario.db.rows(
-        "select l.schedule_id, l.run_at, l.run_id, l.status from lenses.schedule_slots as l"
+        "select l.schedule_id, l.run_at, l.run_id, l.status, replace(r.status, '_', ' ') as run "
+        "from lenses.schedule_slots as l left join lenses.workflow_runs as r on r.id = l.run_id"
     )
     assert {r.schedule_id for r in rows} == set(schedules)
     for row in rows:
@@ -153,6 +154,8 @@ def test_agrees_with_the_ledger_of_a_month(scenario: Scenario) -> None:
         assert told["rule"]["is_slot"]
         assert told["verdict"] == ("fired" if row.run_id else "skipped")
         assert told["ledger"].get("run_id") == (str(row.run_id) if row.run_id else None)
+        if row.run_id:
+            assert told["because"] == f"the slot was dispatched; its run: {row.run}"
 
 
 def lint(scenario: Scenario, schedule: Any) -> dict[str, str]:

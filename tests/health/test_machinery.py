@@ -73,7 +73,7 @@ def test_frozen(db: Database, health: Health, ticking: Tick) -> None:
     line = health(code=1).check("worker")
     assert line["label"] == "frozen"
     assert "moving house" in line["detail"]
-    assert "fn_unfreeze_dispatch" in line["advice"]
+    assert line["advice"].startswith("lf-sql unfreeze #")
     db.execute("select lenses.fn_unfreeze_dispatch()")
     health(code=0)
 

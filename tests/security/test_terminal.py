@@ -20,6 +20,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from lf_sql.cli import cli, run
+from lf_sql.cli.progress import ERASE
 from lf_sql.plain import dumps, plain, plain_lines
 from tests.support.cli import lf_sql
 from tests.support.database import Database, as_user, connect, make_tenant
@@ -33,7 +34,7 @@ UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|second\t|^second",
     re.MULTILINE,
 )
-OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[K|\r")
+OURS = re.compile(rf"{re.escape(ERASE)}|\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[K|\r")
 """Colours and the progress bar's, on a terminal: none is among the hostile ones."""
 
 # They install, serve, wait or ask: their lines go through the same functions, by tests of their own.

@@ -99,7 +99,7 @@ def test_the_grid_shades_by_the_busiest_hour() -> None:
         for n, day in enumerate(days)
         for hour in range(24)
     ]
-    head, *lines = grid(cells)
+    head, *lines = grid(cells, 120)
     assert head.split() == [*(f"{hour:02}" for hour in range(24)), "slots"]
     assert len(lines) == 7 and lines[0].startswith("Tue 01 Dec ")
     assert lines[6].endswith("427")
@@ -108,6 +108,12 @@ def test_the_grid_shades_by_the_busiest_hour() -> None:
     assert lines[6][head.index("08") : head.index("08") + 2] == ".."
     assert lines[6][head.index("10") : head.index("10") + 2] == "  "
     assert len({len(line) for line in [head, *lines]}) == 1
+
+    head, *lines = grid(cells, 80)
+    assert head.split() == [*(f"{hour:02}" for hour in range(0, 24, 2)), "slots"]
+    column = head.index("08")
+    assert lines[6][column : column + 6] == ". @   "
+    assert {len(line) for line in [head, *lines]} == {66}
 
 
 def test_what_each_path_wants_and_is(lf: Command, db: Database, workflow: str) -> None:

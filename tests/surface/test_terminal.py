@@ -1,4 +1,4 @@
-"""What a person sees on a terminal 80, 100 and 120 columns wide, his clock at a Saturday's noon."""
+"""What a person sees on a terminal 80 to 160 columns wide, his clock at a Saturday's noon."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.terminal import on_a_terminal, plain_text
 
 SCREENS = Path(__file__).parent / "screens"
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
-WIDTHS = (80, 100, 120)
+WIDTHS = (80, 100, 120, 160)
 COMMANDS = (
     ["schedule", "list"],
     ["runs", "list"],
@@ -126,6 +126,30 @@ def test_health_folds_between_words_and_leaves_commands_in_one_piece(played: Dat
     lines = plain_text(screen).splitlines()
     assert [line for line in lines if len(line) > 60 and not line.startswith("    -> ")] == []
     assert any(line.startswith("    -> lf-sql schedule preview ") for line in lines)
+    assert any(line.startswith("NEVER_RAN: late: ") for line in lines), "names, not ids"
+    _, there = on_a_terminal(played.dsn, "schedule", "health", env={"TZ": "Asia/Tokyo"})
+    assert "JST" in there
+    assert " UTC" not in there
+
+
+@pytest.mark.parametrize(
+    "command", [["settings", "list"], ["schedule", "lint"], ["schedule", "load"]], ids=" ".join
+)
+def test_sentences_are_folded_and_the_load_fits(played: Database, command: list[str]) -> None:
+    code, screen = on_a_terminal(played.dsn, *command, columns=80)
+    text = plain_text(screen)
+    assert code == 0
+    assert "…" not in text
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("group", [["schedule"], ["runs"], ["import"], ["schedule", "calendar"]])
+def test_a_group_without_a_command_prints_its_help(played: Database, group: list[str]) -> None:
+    code, screen = on_a_terminal(played.dsn, *group)
+    lines = plain_text(screen).splitlines()
+    assert code == 2
+    assert lines[0] == f"Usage: lf-sql {' '.join(group)} [OPTIONS] COMMAND [ARGS]..."
+    assert "Commands:" in lines
 
 
 @pytest.mark.parametrize(
@@ -186,3 +210,9 @@ def test_one_voice_of_errors(played: Database) -> None:
         assert [line.split(":")[0] for line in text.splitlines()][1:] in ([], ["hint"]), text
         for words in said:
             assert words in text
+
+
+def test_a_change_is_told_by_name(played: Database) -> None:
+    for verb, said in (("pause", "paused"), ("resume", "resumed, next run ")):
+        code, screen = on_a_terminal(played.dsn, "schedule", verb, "late")
+        assert (code, plain_text(screen).startswith(f"late  {said}")) == (0, True), screen

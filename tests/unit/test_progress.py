@@ -1,4 +1,4 @@
-"""The bar of long work stays on its line."""
+"""The bar of long work stays on its line, and is gone at the end."""
 
 from __future__ import annotations
 
@@ -34,3 +34,4 @@ def test_no_line_is_wider_than_the_terminal(
     lines = re.split(r"[\r\n]", re.sub(r"\x1b\[[?0-9]*[A-Za-z]", "", screen.getvalue()))
     assert "0 s l" in screen.getvalue()
     assert [line for line in lines if len(line) > columns] == []
+    assert screen.getvalue().endswith(f"\n{progress.ERASE}"), "at the end nothing stands there"

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from lf_sql import instants
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.table import Column, _Fitted, fit
 
@@ -36,6 +37,13 @@ def test_when(at: datetime, said: str) -> None:
     assert words.when(at, ISTANBUL) == said
 
 
+def test_instants_inside_text() -> None:
+    text = "until 2026-11-30 06:00 UTC, since 2026-11-28 11:30:07 UTC; 2026-02-30 10:00 UTC is none"
+    assert instants.in_text(text, lambda at: words.clock(at, ISTANBUL)) == (
+        "until Mon 09:00 +03, since Sat 14:30 +03; 2026-02-30 10:00 UTC is none"
+    )
+
+
 def test_weekdays_never_mean_two_days() -> None:
     for days in range(-6, 7):
         said = words.clock(NOON + timedelta(days=days))
@@ -61,16 +69,17 @@ def test_the_shortest_beginning_that_is_unique() -> None:
 
 def widths(room: int) -> list[tuple[str, int]]:
     columns = [
-        _Fitted(Column("NAME", "n", 0, least=6), ["x" * 20], 20),
+        _Fitted(Column("NAME", "n", 0, least=6), ["x" * 26], 20, full=26),
         _Fitted(Column("ZONE", "z", 2), ["y" * 10], 10),
         _Fitted(Column("NEXT", "a", 1), ["z" * 12], 12, ["z" * 5]),
     ]
     return [(one.column.title, one.width) for one in fit(columns, room)]
 
 
-def test_first_cells_are_cut_then_the_last_in_rank_goes() -> None:
-    assert widths(100) == [("NAME", 20), ("ZONE", 10), ("NEXT", 12)]
-    assert widths(40) == [("NAME", 14), ("ZONE", 10), ("NEXT", 12)]
+def test_long_cells_are_shortened_then_others_cut_then_the_last_in_rank_goes() -> None:
+    assert widths(100) == [("NAME", 26), ("ZONE", 10), ("NEXT", 12)], "nothing is cut"
+    assert widths(50) == [("NAME", 24), ("ZONE", 10), ("NEXT", 12)]
+    assert widths(40) == [("NAME", 21), ("ZONE", 10), ("NEXT", 5)]
     assert widths(30) == [("NAME", 11), ("ZONE", 10), ("NEXT", 5)]
-    assert widths(24) == [("NAME", 10), ("NEXT", 12)]
+    assert widths(24) == [("NAME", 17), ("NEXT", 5)]
     assert widths(12) == [("NAME", 12)]

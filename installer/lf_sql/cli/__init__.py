@@ -64,6 +64,9 @@ def run(argv: Sequence[str] | None = None) -> int:
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as done:
         return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:  # a group without a command: its help
+        click.echo(error.format_message(), err=True)
+        return 2
     except click.UsageError as error:
         _complain(error.format_message(), _help_of(error))
         return 2

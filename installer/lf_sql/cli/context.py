@@ -16,7 +16,7 @@ import click
 
 from lf_sql import db
 from lf_sql.cli.params import Text
-from lf_sql.cli.terminal import record
+from lf_sql.cli.terminal import record, words
 from lf_sql.cli.terminal.table import Column, of_names
 from lf_sql.cli.terminal.table import show as show_table
 from lf_sql.db import Connection, require_installed
@@ -205,10 +205,17 @@ def emit_one(row: Row) -> None:
     if options().as_json:
         click.echo(dumps(dict(row), default=_plain))
     elif sys.stdout.isatty():
-        record.show({name.replace("_", " "): value for name, value in row.items()})
+        record.show(dict(_spelt(name, value) for name, value in row.items()))
     else:
         for name, value in row.items():
             click.echo(f"{name}\t{_cell(value)}")
+
+
+def _spelt(name: str, value: Any) -> tuple[str, Any]:
+    """A column for a person; milliseconds as the span that they are."""
+    if name.endswith("_ms") and isinstance(value, int):
+        name, value = name.removesuffix("_ms"), words.span(value)
+    return name.replace("_", " "), value
 
 
 def emit_ids(rows: Iterable[Row]) -> None:

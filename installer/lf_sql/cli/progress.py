@@ -17,6 +17,7 @@ from lf_sql.plain import plain
 AFTER = 1.0  # seconds: quick work shows nothing
 EVERY = 0.2
 BAR = 36  # characters, at most
+ERASE = "\x1b[1A\r\x1b[2K"  # the line above, where the cursor stands then
 AROUND = 28  # characters between label, bar and item, where the length is known
 
 
@@ -45,7 +46,7 @@ class Progress:
         self.done += 1
 
     def draw(self) -> None:
-        """Until the work is over."""
+        """Until the work is over; then the bar is gone, as if it had been quick."""
         started = time.monotonic()
         if self.over.wait(AFTER):
             return
@@ -70,8 +71,7 @@ class Progress:
                 bar.update(1 if self.length is None else self.done - bar.pos)
                 bar.render_progress()
                 is_over = self.over.wait(EVERY)
-            if self.length is not None:
-                bar.update(self.done - bar.pos)
+        click.echo(ERASE, file=sys.stderr, nl=False)
 
 
 @contextmanager

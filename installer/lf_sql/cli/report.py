@@ -29,10 +29,11 @@ def installed(
         click.echo(f"lf-sql {bundle.version}: mended {len(mended)} in {outcome.seconds:.1f} s")
         show_some(mended)
     else:
+        reasons = ", ".join(r for r in plan.reasons if not r.startswith("migration"))
         click.echo(
             f"lf-sql {bundle.version} installed in {outcome.seconds:.1f} s: "
-            f"{len(plan.migrations)} migrations, {len(bundle.sources)} sources "
-            f"({', '.join(r for r in plan.reasons if not r.startswith('migration'))})"
+            f"{len(plan.migrations)} migrations, {len(bundle.sources)} sources"
+            + (f" ({reasons})" if reasons else "")
         )
     for finding in sequences:
         click.echo(f"mended: {plain(finding)}")

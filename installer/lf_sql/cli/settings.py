@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from lf_sql import bundle, jobs
-from lf_sql.cli.context import connect_cron, cron_option, emit, note
+from lf_sql.cli.context import connect_cron, cron_option, emit, is_for_a_person, note
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.session import installed, one
+from lf_sql.cli.terminal import prose
 from lf_sql.db import Connection
 from lf_sql.plain import plain
 
@@ -30,6 +31,10 @@ def list_() -> None:
     """Every setting, its value, and what it means."""
     with installed() as conn:
         rows = _rows(conn)
+    if is_for_a_person():
+        for row in rows:
+            prose.show(f"{row['name']}: {row['value'] or 'none'}", row["meaning"])
+        return
     emit(rows, ["name", "value", "meaning"])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -25,7 +25,8 @@ _SPANS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 def when(value: datetime | str | None, form: str = "datetime", zone: str | None = None) -> Markup:
     """An instant: UTC as it stands here; the page's script turns it to the viewer's zone.
 
-    The form `wall` is the wall clock of `zone`, empty where the viewer's shows the same.
+    The form `wall` is the wall clock of `zone`, empty where the viewer's shows the same; `inline`
+    stands inside a sentence; `age` is how long ago it was.
     """
     if value is None:
         return Markup('<span class="none">–</span>')
@@ -35,6 +36,16 @@ def when(value: datetime | str | None, form: str = "datetime", zone: str | None 
     return Markup('<time datetime="{}" data-form="{}"{}>{}</time>').format(
         at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), form, there, shown
     )
+
+
+def local(text: str, zone: str | None = None) -> Markup:
+    """Text of the database, its instants on the viewer's clock and, in small, on that of `zone`."""
+
+    def both(at: datetime) -> str:
+        wall = Markup(" <small>{}</small>").format(when(at, "wall", zone)) if zone else ""
+        return when(at, "inline") + wall
+
+    return Markup(instants.in_text(str(escape(text)), both))
 
 
 def clock(value: datetime, zone: str) -> str:
@@ -94,7 +105,7 @@ environment = Environment(
     lstrip_blocks=True,
 )
 environment.filters |= {
-    each.__name__: each for each in (when, clock, span, pretty, words, zone, keys, took)
+    each.__name__: each for each in (when, local, clock, span, pretty, words, zone, keys, took)
 }
 environment.globals |= {"version": __version__}
 

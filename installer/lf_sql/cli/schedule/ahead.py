@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -116,6 +117,7 @@ def by_day(schedule: str | None, since: date | None, days: int) -> None:
         [row | {"day": f"{row['day']:%a %Y-%m-%d}", "times": _times(row)} for row in rows],
         ["schedule", "workflow", "day", "decision", "reason", "times", "timezone"],
         empty=f"no slot in {days} days",
+        view=views.days,
     )
 
 
@@ -143,7 +145,7 @@ def load(zone: str) -> None:
     if options().as_json or not sys.stdout.isatty():
         emit(cells, ["hour_at", "local_day", "local_hour", "slots", "schedules"])
         return
-    for line in grid(cells):
+    for line in grid(cells, shutil.get_terminal_size().columns):
         click.echo(plain(line))
     busiest = max(cells, key=lambda cell: cell["slots"])
     total = sum(cell["slots"] for cell in cells)
@@ -155,14 +157,20 @@ def load(zone: str) -> None:
     )
 
 
-def grid(cells: list[dict[str, Any]]) -> list[str]:
-    """Days down, hours across: a shade each, and the slots of the day."""
+def grid(cells: list[dict[str, Any]], columns: int) -> list[str]:
+    """Days down, hours across: a shade each, and the slots of the day.
+
+    Where the terminal has no room for two characters an hour, each has one.
+    """
+    wide = 2 if columns >= 11 + HOURS * 3 + 7 else 1
     most = max((cell["slots"] for cell in cells), default=0)
     found = {(cell["local_day"], cell["local_hour"]): cell["slots"] for cell in cells}
-    lines = [" " * 11 + "".join(f"{hour:02} " for hour in range(HOURS)) + "  slots"]
+    step = 3 - wide  # an hour's name needs two characters and a blank
+    names = (f"{hour:02}".ljust(step * (wide + 1)) for hour in range(0, HOURS, step))
+    lines = [f"{'':11}{''.join(names)}  slots"]
     for day in sorted({cell["local_day"] for cell in cells}):
         hours = [found.get((day, hour), 0) for hour in range(HOURS)]
-        shades = "".join(f"{_shade(slots, most) * 2} " for slots in hours)
+        shades = "".join(f"{_shade(slots, most) * wide} " for slots in hours)
         lines.append(f"{day:%a %d %b} {shades} {sum(hours):>6,}")
     return lines
 

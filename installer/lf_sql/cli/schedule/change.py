@@ -10,12 +10,15 @@ from uuid import UUID
 import click
 
 from lf_sql.cli.candidates import complete
-from lf_sql.cli.context import emit, emit_one, note, options
+from lf_sql.cli.context import emit, emit_one, is_for_a_person, note, options
 from lf_sql.cli.params import Instant, Json
-from lf_sql.cli.schedule.look import ID, wall
+from lf_sql.cli.schedule import views
+from lf_sql.cli.schedule.look import ID, ZONE, wall
 from lf_sql.cli.session import as_owner_of, call, find, installed, of_its_state, one
+from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.ask import ask, yes_option
 from lf_sql.db import Connection
+from lf_sql.plain import plain
 
 Row = dict[str, Any]
 
@@ -115,21 +118,28 @@ def backfill(schedule: str, since: datetime, until: datetime | None, dry_run: bo
     with as_owner_of("schedule", schedule) as (conn, found):
         values = {"schedule_id": found.id, "since": since, "dry_run": dry_run}
         row = call(conn, "fn_backfill_schedule", values | ({"until": until} if until else {}))
+        zone = one(conn, ZONE, [found.id])["timezone"]
     answer = row["f"]
     if options().as_json:
         emit_one(answer)
         return
     slots = answer.get("slots", [])
-    emit([slot if isinstance(slot, dict) else {"slot": slot} for slot in slots], empty="no slots")
+    emit(
+        [slot if isinstance(slot, dict) else {"slot": slot} for slot in slots],
+        empty="no slots",
+        view=lambda rows: views.backfill(rows, words.zone_of(zone)),
+    )
     for name in ("would_dispatch", "dispatched", "skipped"):
         if name in answer:
             note(f"{name.replace('_', ' ')}: {answer[name]}")
 
 
 def brief(row: dict[str, Any], what: str) -> None:
-    """The outcome of a change: the id and one word; the row with --json."""
+    """The outcome of a change: the id and one word; the row with --json. People read a name."""
     if options().as_json:
         emit_one(row)
+    elif is_for_a_person():
+        click.echo(f"{plain(row.get('name') or str(row['id'])[:8])}  {what}")
     else:
         click.echo(f"{row['id']}\t{what}")
 

@@ -10,17 +10,13 @@ from uuid import UUID
 from lf_sql.cli.runs import views
 from lf_sql.cli.terminal import record, table, words
 from lf_sql.instants import read
+from lf_sql.policy_words import in_words
 
 FIRST = (  # of what a pipe gets
     *("id", "name", "description", "workflow_title", "status", "english", "cron_expr"),
     *("interval_ms", "timezone", "next_run_at", "next_slots", "calendar_name", "last_run_at"),
     *("last_dispatch_status", "last_error_message", "last_completed_at", "last_result"),
 )
-POLICIES = ("approval", "retry", "failure", "queue")
-POLICY_WORDS = {  # how a key of a policy reads where its value is no name for itself
-    "requiresApproval": {True: "asks for approval", False: "no approval"},
-}
-IN_MS = ("expiresAfterMs", "backoffMs", "timeoutMs", "spreadWindowMs")
 
 
 def in_order(schedule: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,7 +61,7 @@ def draw(schedule: Mapping[str, Any]) -> None:
             "calendar": schedule["calendar_name"],
             "on holiday": schedule["on_holiday"] if schedule["calendar_name"] else None,
             "condition": schedule["pre_dispatch_condition"],
-            **{name: policy(schedule[f"{name}_policy"]) for name in POLICIES},
+            **in_words(schedule["effective_policies"], words.span),
             "inputs": schedule["inputs_template"],
             "rotation": schedule["inputs_rotation"],
             "model": schedule["global_model_id"],
@@ -75,7 +71,7 @@ def draw(schedule: Mapping[str, Any]) -> None:
             "last slot": schedule["last_dispatch_status"],
             "last error": schedule["last_error_message"],
             "last ended": at("last_completed_at"),
-            "last result": schedule["last_result"],
+            **_result(schedule["last_result"]),
         },
         zone,
     )
@@ -85,23 +81,18 @@ def draw(schedule: Mapping[str, Any]) -> None:
         table.show(rows, views.history(rows))
 
 
-def policy(value: Mapping[str, Any] | None) -> str:
-    """A policy in words: `asks for approval, expiresAfter 1h`."""
-    return ", ".join(_clause(key, one) for key, one in (value or {}).items())
-
-
-def _clause(key: str, value: Any) -> str:
-    if key in POLICY_WORDS:
-        return POLICY_WORDS[key].get(value, f"{key} {value}")
-    if key in IN_MS:
-        return f"{key.removesuffix('Ms')} {words.span(value)}"
-    return f"{key} {', '.join(map(str, value)) if isinstance(value, list) else record.text(value)}"
-
-
 def _period(schedule: Mapping[str, Any]) -> str | None:
     if schedule["interval_ms"]:
         return f"every {words.span(schedule['interval_ms'])}"
     return "once"
+
+
+def _result(result: Any) -> dict[str, Any]:
+    """What the last run that ended left: of one that failed its cause and error."""
+    if isinstance(result, Mapping) and result.get("cause"):
+        said = ": ".join(text for key in ("cause", "error") if (text := str(result.get(key) or "")))
+        return {"last failure": said}
+    return {"last result": result}
 
 
 def _slots(slots: list[str], zone: tzinfo | None) -> str:

@@ -8,9 +8,10 @@ import textwrap
 
 import click
 
-from lf_sql import health
+from lf_sql import health, instants
 from lf_sql.cli.context import acting, connect_cron, cron_option, emit, options
 from lf_sql.cli.session import installed
+from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.watch import watched
 from lf_sql.plain import plain
 
@@ -60,10 +61,18 @@ def echo(line: health.Line) -> None:
 
 
 def show(line: health.Line, columns: int) -> None:
-    """The finding alone, folded between words."""
-    head = plain(line.head)
-    text = _folded(f"{head}  {plain(line.detail)}", columns, 4)
+    """The finding alone, folded between words, its instants on the viewer's clock.
+
+    A schedule is called by its name, with which the detail begins; the advice has its id.
+    """
+    head = plain(line.head if line.schedule_id is None else f"{line.label}:")
+    gap = "  " if line.schedule_id is None else " "
+    text = _folded(f"{head}{gap}{plain(_local(line.detail))}", columns, 4)
     click.echo(click.style(head, fg=COLOURS[line.state]) + text.removeprefix(head))
+
+
+def _local(text: str) -> str:
+    return instants.in_text(text, words.clock)
 
 
 def _folded(text: str, columns: int, indent: int) -> str:

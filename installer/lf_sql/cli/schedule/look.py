@@ -24,6 +24,7 @@ from lf_sql.cli.output import output_options
 from lf_sql.cli.runs import views as run_views
 from lf_sql.cli.schedule import detail, views
 from lf_sql.cli.session import as_asked, as_owner_of, find, one
+from lf_sql.cli.terminal import prose, words
 from lf_sql.cli.terminal.watch import watched
 from lf_sql.plain import plain
 
@@ -150,11 +151,17 @@ def lint(schedule: str | None) -> None:
     else:
         with as_asked() as conn:
             rows = conn.execute(LINT.encode(), [None]).fetchall()
+    if rows and is_for_a_person():
+        for row in rows:
+            colour = "yellow" if row["severity"] == "warning" else None
+            prose.show(
+                f"{row['schedule']}: {row['code']}", f"{row['message']}. {row['hint']}", colour
+            )
+        return
     emit(
         rows,
         ["schedule_id", "schedule", "code", "severity", "message", "hint"],
         empty="nothing to say",
-        view=views.lint,
     )
 
 
@@ -199,7 +206,7 @@ def viewer_zone(name: str | None) -> Any:
     """The zone of --tz; None is the machine's own."""
     if name is None:
         return None
-    zone = zone_or_none(name)
+    zone = words.zone_of(name)
     if zone is None:
         raise click.BadParameter(f"{name!r} is no zone; write one like Europe/Istanbul")
     return zone

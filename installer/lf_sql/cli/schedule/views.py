@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.table import Column, Row, short_ids, text_of
+from lf_sql.instants import read
 
 
 def schedules(rows: Sequence[Row]) -> list[Column]:
@@ -17,11 +18,11 @@ def schedules(rows: Sequence[Row]) -> list[Column]:
         return str(row["name"] or f"{ids('id')(row)} {row['description'] or row['workflow']}")
 
     return [
-        Column("NAME", name, 0, least=20, most=40),
-        Column("WHEN", rule, 1, least=13, most=30),
+        Column("NAME", name, 0, least=18, most=18),
+        Column("WHEN", rule, 1, least=13, most=20),
         Column("ZONE", "timezone", 4, least=16),
         Column("NEXT", _next(words.when), 2, short=_next(words.clock)),
-        Column("LAST", _last, 3),
+        Column("LAST", _last, 3, short=lambda row: row["last_run_status"]),
         Column("STATUS", "status", 0),
         Column("WORKFLOW", "workflow", 9, is_wide=True),
         Column("LAST SLOT", "last_status", 9, is_wide=True),
@@ -43,14 +44,27 @@ def preview(rows: Sequence[Row], theirs: str | None, viewer: tzinfo | None) -> l
     ]  # fmt: skip
 
 
-def lint(rows: Sequence[Row]) -> list[Column]:
-    """Of schedule lint."""
+def backfill(rows: Sequence[Row], zone: tzinfo | None) -> list[Column]:
+    """Of schedule backfill: the slots, as they stand in the answer's JSON."""
     return [
-        Column("SCHEDULE", "schedule", 0, least=8, most=30),
-        Column("SEVERITY", "severity", 2),
-        Column("CODE", "code", 1),
-        Column("MESSAGE", "message", 0, least=20, most=200),
-        Column("HINT", "hint", 3, least=20, most=200),
+        Column(
+            "SLOT", lambda row: words.clock(read(row.get("scheduled_for") or row["slot"]), zone)
+        ),
+        Column("DECISION", "decision", 0),
+        Column("REASON", "reason", 1, least=12),
+    ]
+
+
+def days(rows: Sequence[Row]) -> list[Column]:
+    """Of schedule preview --all. WORKFLOW goes first: most schedules are named after theirs."""
+    return [
+        Column("SCHEDULE", "schedule", 0, least=14, most=40),
+        Column("WORKFLOW", "workflow", 5, least=14, most=40),
+        Column("DAY", "day", 0),
+        Column("DECISION", "decision", 0),
+        Column("REASON", "reason", 2, least=16),
+        Column("TIMES", "times", 1, least=20),
+        Column("TIMEZONE", "timezone", 4, least=12),
     ]
 
 

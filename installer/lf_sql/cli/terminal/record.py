@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
@@ -37,12 +38,12 @@ def lines(value: Any, indent: int, zone: tzinfo | None = None) -> list[str]:
     """A value as lines that fit beside its label."""
     if isinstance(value, datetime):
         return [words.when(value, zone)]
+    room = max(shutil.get_terminal_size().columns - indent, 20)
     if isinstance(value, Mapping) or (
         isinstance(value, Sequence) and not isinstance(value, str | bytes)
     ):
-        return data(value)
-    room = max(shutil.get_terminal_size().columns - indent, 20)
-    return _beginning(textwrap.wrap(text(value), room) or [""])
+        return data(value, room)
+    return _beginning(_wrapped(text(value), room))
 
 
 def text(value: Any) -> str:
@@ -52,12 +53,24 @@ def text(value: Any) -> str:
     return plain(value)
 
 
-def data(value: Any) -> list[str]:
-    """What a tenant stored, as YAML; of much of it the beginning."""
+def data(value: Any, room: int) -> list[str]:
+    """What a tenant stored, as YAML, its lines folded; of much of it the beginning."""
     if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
-        return [", ".join(text(one) for one in value)]
-    dumped = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, default_flow_style=False)
-    return _beginning([plain(line) for line in dumped.splitlines()])
+        return _beginning(_wrapped(", ".join(map(text, value)), room))
+    dumped = yaml.safe_dump(
+        value, allow_unicode=True, sort_keys=False, default_flow_style=False, width=sys.maxsize
+    )
+    found = []
+    for line in map(plain, dumped.splitlines()):
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        found += _wrapped(line, room, indent)
+    return _beginning(found)
+
+
+def _wrapped(line: str, room: int, indent: str = "") -> list[str]:
+    """A line between its words, of which names with hyphens are some; `indent`: of what goes on."""
+    found = textwrap.wrap(line, room, subsequent_indent=indent, break_on_hyphens=False)
+    return found or [""]
 
 
 def _beginning(found: list[str]) -> list[str]:

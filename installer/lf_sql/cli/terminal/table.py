@@ -33,8 +33,8 @@ class Column:
 
     `cell` makes its text from a row, or names the key; `short` makes the one for want of room,
     `least` is how far it may be cut, where neither is given it never is. Of columns the one with
-    the highest `rank` goes first when the terminal is too narrow. `most`: how wide it gets.
-    `is_wide`: only with -o wide.
+    the highest `rank` goes first when the terminal is too narrow. `most`: how wide it gets before
+    all others have what they want. `is_wide`: only with -o wide.
     """
 
     title: str
@@ -54,6 +54,7 @@ class _Fitted:
     cells: list[str]
     width: int
     shorter: list[str] | None = None
+    full: int = 0
 
 
 def show(rows: Sequence[Row], columns: Sequence[Column], is_wide: bool = False) -> None:
@@ -85,26 +86,37 @@ def show(rows: Sequence[Row], columns: Sequence[Column], is_wide: bool = False) 
 
 
 def fit(columns: Sequence[_Fitted], room: int) -> list[_Fitted]:
-    """What there is room for: first columns go, then cells are cut down to what is left."""
+    """What there is room for: columns go first, then long cells give way to short ones.
+
+    What is left is for cells that would be cut, then for long cells by rank, then for what is
+    wider than most.
+    """
     kept = list(columns)
     while len(kept) > 1 and sum(_least(one) + GAP for one in kept) - GAP > room:
         kept.remove(max(reversed(kept), key=lambda one: one.column.rank))
     spare = room - sum(_least(one) + GAP for one in kept) + GAP
     wanted = {id(one): one.width for one in kept}
-    for one in sorted(kept, key=lambda one: (one.shorter is None, one.column.rank)):
+    for one in kept:
         one.width = _least(one)
+    single = [one for one in kept if not one.shorter]
+    spare = _share(spare, [(one, wanted[id(one)]) for one in single])
+    for one in sorted(kept, key=lambda one: one.column.rank):
         if one.shorter and wanted[id(one)] - one.width > spare:
             one.cells = one.shorter
         elif one.shorter:
             spare -= wanted[id(one)] - one.width
             one.width = wanted[id(one)]
-    cut = [one for one in kept if not one.shorter and one.width < wanted[id(one)]]
-    while cut and spare > 0:  # a character each, so that none takes all
+    _share(spare, [(one, one.full) for one in single])
+    return kept
+
+
+def _share(spare: int, wishes: Sequence[tuple[_Fitted, int]]) -> int:
+    """Widen them up to what each wishes, a character each in turn; what is left of the room."""
+    while spare > 0 and (cut := [one for one, wish in wishes if one.width < wish]):
         for one in cut[:spare]:
             one.width += 1
         spare -= len(cut[:spare])
-        cut = [one for one in cut if one.width < wanted[id(one)]]
-    return kept
+    return spare
 
 
 def of_names(names: Sequence[str], rows: Sequence[Row]) -> list[Column]:
@@ -115,6 +127,12 @@ def of_names(names: Sequence[str], rows: Sequence[Row]) -> list[Column]:
     def cell(name: str) -> Callable[[Row], str]:
         return lambda row: text_of(row.get(name), digits)
 
+    def clock(name: str) -> Callable[[Row], str | None] | None:
+        """The short form of instants; ids and they are never cut."""
+        if not any(isinstance(row.get(name), datetime) for row in rows):
+            return None
+        return lambda row: words.clock(row[name]) if row.get(name) else None
+
     is_named = digits > 13 and not NAMES.isdisjoint(names)
     return [
         Column(
@@ -122,6 +140,7 @@ def of_names(names: Sequence[str], rows: Sequence[Row]) -> list[Column]:
             cell(name),
             rank,
             12,
+            short=clock(name),
             is_wide=is_named and name == "id",
         )
         for rank, name in enumerate(names)
@@ -165,7 +184,7 @@ def _measured(column: Column, rows: Sequence[Row], is_wide: bool) -> _Fitted:
     cells = _cells(column.cell, rows)
     width = _width(column, cells)
     shorter = _cells(column.short, rows) if column.short else None
-    return _Fitted(column, cells, width if is_wide else min(width, column.most), shorter)
+    return _Fitted(column, cells, width if is_wide else min(width, column.most), shorter, width)
 
 
 def _cells(cell: str | Callable[[Row], str | None], rows: Sequence[Row]) -> list[str]:

@@ -19,10 +19,14 @@ from lf_sql.db import Connection
 SHOWN = 500
 # The first findings, and what holds of all of them: ten thousand need not come here.
 LINES = """
-select l.*
+select l.*, (
+    select s.timezone from lenses.workflow_schedules as s
+    where s.id = l.schedule_id and s.cron_expr is not null
+  ) as zone
 from (
   select h.*, row_number() over (partition by h.schedule_id is null order by h.place) as number,
-    count(h.schedule_id) over () as total, bool_or(h.state = 'bad') over () as is_bad
+    count(h.schedule_id) over () as total, bool_or(h.state = 'bad') over () as is_bad,
+    bool_or(h.state <> 'ok') over () as is_worth
   from public.fn_schedule_health() with ordinality
   as h (check_name, state, label, detail, advice, schedule_id, place)
 ) as l
@@ -71,6 +75,7 @@ def health(request: Request, conn: Connection) -> Response:
         "findings": [_with_button(line) for line in findings],
         "total": lines[0]["total"] if lines else 0,
         "is_bad": bool(lines and lines[0]["is_bad"]),
+        "is_worth": bool(lines and lines[0]["is_worth"]),
     }
     template = "_health.html" if is_partial(request) else "health.html"
     return page(request, template, active="health", **context)

@@ -52,11 +52,14 @@
     const at = Date.parse(time.dateTime);
     const form = time.dataset.form;
     if (form === "countdown") return at > now ? `in ${span((at - now) / 1000)}` : now - at < 60000 ? "now" : `due ${span((now - at) / 1000)} ago`;
+    const age = span((now - at) / 1000).split(" ").slice(0, 2).join(" ");
+    if (form === "age") return age;
     if (form === "ago" && now - at < 45000) return "just now";
-    if (form === "ago" && now - at < 172800000) return `${span((now - at) / 1000).split(" ").slice(0, 2).join(" ")} ago`;
+    if (form === "ago" && now - at < 172800000) return `${age} ago`;
     if (form === "clock") return formats.clock.format(at);
     if (form === "wall") return wall(at, time.dataset.zone);
-    return stamp(at, now);
+    const said = stamp(at, now);
+    return form === "inline" ? said.replace(/^(Yesterday|Today|Tomorrow)/, (day) => day.toLowerCase()) : said;
   }
 
   function paint(root = document) {
@@ -222,7 +225,9 @@
     event.preventDefault();
     const dialog = $("#confirm");
     $("#confirm-text").textContent = ctx.confirm;
-    $("#confirm-yes").textContent = ctx.sourceElement.dataset.yes || ctx.sourceElement.title || "Yes";
+    const yes = $("#confirm-yes"), word = ctx.sourceElement.dataset.yes || ctx.sourceElement.title || "Yes";
+    yes.textContent = word;
+    yes.className = `button ${/^(Delete|Cancel|Reject)/.test(word) ? "danger" : "primary"}`;
     dialog.returnValue = "no";
     dialog.addEventListener("close", () => (dialog.returnValue === "yes" ? issueRequest() : dropRequest()), { once: true });
     dialog.showModal();

@@ -20,6 +20,7 @@ declare
   v_delivery lenses.deliveries;
   v_id bigint := p_test_id;
   v_error text;
+  v_problem text;
 begin
   select d.* into v_delivery from lenses.deliveries as d where d.name = p_name;
   if not found then
@@ -29,7 +30,7 @@ begin
       message = format(
         'there is no delivery %s', coalesce('"' || left(p_name, 100) || '"', 'NULL')
       ),
-      hint = 'lenses.fn_get_deliveries() lists them.';
+      hint = 'lf-sql delivery list, or lenses.fn_get_deliveries(), lists them.';
   elsif not v_delivery.is_active then
     raise exception using
       errcode = '22023',
@@ -74,8 +75,15 @@ begin
       return jsonb_build_object('id', v_id, 'status', 'delivered');
     end if;
   end if;
-  return jsonb_strip_nulls(
-    jsonb_build_object('id', v_id, 'status', 'waiting', 'problem', v_delivery.problem));
+  -- While all is frozen nothing is posted; what a consumer claims goes on.
+  select
+    'dispatching is frozen' || coalesce(': ' || nullif(btrim(d.frozen_reason), ''), '')
+    || '; nothing is posted until lf-sql unfreeze'
+  into v_problem
+  from lenses.dispatch_settings as d
+  where d.is_frozen and v_delivery.url is not null;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'id', v_id, 'status', 'waiting', 'problem', coalesce(v_problem, v_delivery.problem)));
 end;
 $$;
 

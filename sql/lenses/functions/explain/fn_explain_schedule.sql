@@ -118,7 +118,9 @@ begin
     when v_decision = 'skip' then 'would_skip'
     else 'fires' end;
   v_because := case v_verdict
-    when 'fired' then format('the slot was dispatched; its run is %s', v_slot.status)
+    when 'fired' then format('the slot was dispatched; its run: %s', coalesce((
+      select replace(r.status, '_', ' ') from lenses.workflow_runs as r where r.id = v_slot.run_id
+    ), 'not kept any more'))
     when 'skipped' then format('the slot was skipped: %s%s', v_slot.reason, case
       when v_slot.reason = 'calendar' then ' (' || (v_guards -> 1 ->> 'detail') || ')'
       when v_slot.slot_count > 1 then format(

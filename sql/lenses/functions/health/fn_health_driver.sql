@@ -87,7 +87,7 @@ begin
     detail := 'dispatching is frozen'
       || coalesce(' since ' || to_char(v_settings.frozen_at, 'YYYY-MM-DD HH24:MI UTC'), '')
       || coalesce(': ' || nullif(btrim(v_settings.frozen_reason), ''), '');
-    advice := 'select lenses.fn_unfreeze_dispatch(); -- when the reason is gone';
+    advice := 'lf-sql unfreeze # when the reason is gone';
   elsif v_tick.started_at > v_now + interval '5 seconds' then
     state := 'bad';
     label := 'clock';

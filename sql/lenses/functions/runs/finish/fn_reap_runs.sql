@@ -118,7 +118,8 @@ begin
       update lenses.workflow_runs as r
       set status = 'timed_out', completed_at = p_now,
         metadata = r.metadata || jsonb_build_object('result', lenses.fn_run_result(
-          'timed_out', 'approval_expired', 'nobody decided before ' || r.approval_expires_at))
+          'timed_out', 'approval_expired', 'nobody decided before '
+            || to_char(r.approval_expires_at, 'YYYY-MM-DD HH24:MI UTC')))
       where r.id = v_run.id;
       v_reaped := v_reaped + 1;
     exception when others or assert_failure then
