@@ -106,9 +106,10 @@ def test_dump_and_restore(lf: Database, place: TestServer, bindir: Path, tmp_pat
                 lf, workflow, cron_expr="* * * * *",
                 approval_policy=f'{{"requiresApproval": {approval}}}',
             )  # fmt: skip
-    tick = "select lenses.fn_dispatch_scheduled_workflows(date_trunc('minute', now()) + make_interval(mins => %s))"
+    began = lf.value("select date_trunc('minute', now())")
+    tick = "select lenses.fn_dispatch_scheduled_workflows(%s::timestamptz + make_interval(mins => %s))"
     for minute in (1, 2, 3):
-        assert lf.value(tick, [minute]) == 10
+        assert lf.value(tick, [began, minute]) == 10
     lf.execute("update lenses.dispatch_settings set batch_size = 777")
     lf.execute("select lenses.fn_claim_workflow_runs('w', 3)")
     counts, content = lf.rows(COUNTS), lf.value(CONTENT)
@@ -127,7 +128,7 @@ def test_dump_and_restore(lf: Database, place: TestServer, bindir: Path, tmp_pat
             assert findings(conn) == []
             assert conn.rows("select * from lenses.fn_invariant_violations()") == []
             assert conn.value("select batch_size from lenses.dispatch_settings") == 777
-            assert conn.value(tick, [4]) == 10
+            assert conn.value(tick, [began, 4]) == 10
     finally:
         with connect(place.dsn()) as admin:
             admin.execute("drop database restored with (force)")
