@@ -107,7 +107,9 @@ def test_dump_and_restore(lf: Database, place: TestServer, bindir: Path, tmp_pat
                 approval_policy=f'{{"requiresApproval": {approval}}}',
             )  # fmt: skip
     began = lf.value("select date_trunc('minute', now())")
-    tick = "select lenses.fn_dispatch_scheduled_workflows(%s::timestamptz + make_interval(mins => %s))"
+    tick = (
+        "select lenses.fn_dispatch_scheduled_workflows(%s::timestamptz + make_interval(mins => %s))"
+    )
     for minute in (1, 2, 3):
         assert lf.value(tick, [began, minute]) == 10
     lf.execute("update lenses.dispatch_settings set batch_size = 777")
