@@ -2,7 +2,8 @@
 -- a time zone, only days count on which the clock shows a matching minute: not those whose first
 -- and last matching minute both lie in a gap, and so all between them.
 -- For long searches: it asks first what each kind of month has, by length and first weekday, and
--- drops the months that never have anything. A year is then a few look-ups.
+-- drops the months that never have anything. A year is then a few look-ups. Immutable as
+-- timezone() is: fn_cron_wall_next, which has no zone, calls it too.
 create or replace function lenses.fn_cron_far_day(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -10,7 +11,7 @@ create or replace function lenses.fn_cron_far_day(
 )
 returns bigint
 language plpgsql
-stable
+immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
