@@ -20,6 +20,7 @@ from tests.support.fixtures import (
     weak,
     weak_two_tenants,
 )
+from tests.support.memory import use_memory
 from tests.support.pgtap import TapFile
 from tests.support.server import TestServer
 from tests.support.state import State, close_state, state_of
@@ -28,6 +29,10 @@ from tests.support.without_cron import (
     pytest_terminal_summary,
     pytest_testnodedown,
 )
+
+
+def pytest_configure() -> None:
+    use_memory()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
