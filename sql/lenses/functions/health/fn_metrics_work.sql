@@ -55,15 +55,17 @@ from (
 union all
 select
   'runs_last_hour', 'gauge', 'Runs created in the last hour that are over, by status',
-  jsonb_build_object('status', s.status), coalesce(sum(r.n), 0)
+  jsonb_build_object('status', s.status), coalesce(r.n, 0)
 from (values ('completed'), ('failed'), ('cancelled'), ('timed_out')) as s (status)
-left join lensers.profiles as p on true
-left join lateral (
-  select count(*) as n
-  from lenses.workflow_runs as w
-  where w.lenser_id = p.id and w.status = s.status and w.created_at > now() - interval '1 hour'
-) as r on true
-group by s.status
+left join (
+  select w.status, count(*) as n
+  from lensers.profiles as p
+  cross join lateral (
+    select x.status from lenses.workflow_runs as x
+    where x.lenser_id = p.id and x.created_at > now() - interval '1 hour'
+  ) as w
+  group by w.status
+) as r on r.status = s.status
 union all
 select
   'retention_overdue_seconds', 'gauge',
