@@ -83,12 +83,15 @@ STEADY: Mapping[str, str] = {
     "timezone": "UTC",
     "transform_null_equals": "off",
     "xmloption": "content",
+    # Citus would copy schemas, roles and functions to every other node, and fail while one is down.
+    "citus.enable_ddl_propagation": "off",
 }
 
+# Only settings that the server has.
 _STEADY = (
-    "pg_catalog.set_config(s.name, w.value, true) "
+    "pg_catalog.set_config(w.name, w.value, true) "
     "from pg_catalog.jsonb_each_text(%s::jsonb) as w (name, value) "
-    "join pg_catalog.pg_settings as s on pg_catalog.lower(s.name) = w.name"
+    "where pg_catalog.current_setting(w.name, true) is not null"
 )
 
 
