@@ -11,6 +11,7 @@ import pytest
 from tests.support.database import Tenant, make_tenant
 from tests.support.scenario import MONDAY, Scenario, at
 
+TIMEOUT = "10s"  # what else a step does ends well inside it, on a loaded machine too
 STILL_PAUSED = (
     "select count(*) from lenses.workflow_schedules where paused_until is not null "
     "and (%s::uuid is null or lenser_id = %s)"
@@ -68,12 +69,12 @@ def left(scenario: Scenario, tenant: Tenant | None = None) -> int:
 
 
 def slow(scenario: Scenario, table: str, event: str) -> None:
-    """A transaction that writes more than five rows of the table takes 4 s."""
+    """A transaction that writes more than five rows of the table takes longer than TIMEOUT."""
     scenario.db.execute(
         "create function public.slow() returns trigger language plpgsql as $$ begin "
         "perform set_config('test.rows', "
         "(coalesce(nullif(current_setting('test.rows', true), ''), '0')::int + 1)::text, true); "
-        "if current_setting('test.rows')::int = 6 then perform pg_sleep(4); end if; "
+        "if current_setting('test.rows')::int = 6 then perform pg_sleep(15); end if; "
         "return new; end $$"
     )
     scenario.db.execute(
@@ -174,7 +175,7 @@ def test_a_part_under_a_statement_timeout_goes_on_and_stops_nobody(
         )  # fmt: skip
 
     with scenario.db.another() as driver:
-        driver.execute("set statement_timeout = '3s'")
+        driver.execute(f"set statement_timeout = '{TIMEOUT}'")
         if way == "procedure":
             driver.execute("call lenses.sp_dispatch_tick()")
         else:
@@ -195,7 +196,7 @@ def test_a_batch_that_a_statement_timeout_cuts_off_is_halved(
     schedules = [scenario.make_schedule("0 0 1 1 *", next_run_at=due) for _ in range(20)]
     slow(scenario, "lenses.workflow_runs", "insert")
     with scenario.db.another() as driver:
-        driver.execute("set statement_timeout = '3s'")
+        driver.execute(f"set statement_timeout = '{TIMEOUT}'")
         tick = driver.value("select lenses.fn_tick_begin('driver')")
         while driver.value("select lenses.fn_tick_step(%s)", [tick]):
             pass
