@@ -234,7 +234,7 @@ def test_the_builder_shows_what_changes_and_writes_only_that(scene: Scene) -> No
     page.get_by_label("If one is still running").select_option("queue")
     changes = page.locator(".changes dl")
     expect(changes).to_contain_text("Jitter")
-    expect(changes).to_contain_text("± 5 min")
+    expect(changes).to_contain_text("± 5m")
     expect(changes).to_contain_text("If one is still running")
     window.settle()
     page.get_by_role("button", name="Save").click()

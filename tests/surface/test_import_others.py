@@ -131,7 +131,7 @@ def test_kubernetes_overlap(policy: str, queue: dict[str, str]) -> None:
         ("0 0 */2 * *", "0 0 */2 * *"),
         ("0 0 1 * */3", "0 0 1 * 0-6/3"),
         ("0 0 * JAN SUN", "0 0 * 1 0"),
-        ("@every 1h30m", "1h30m"),
+        ("@every 1h30m", "1h 30m"),
     ],
 )
 def test_kubernetes_expressions(theirs: str, ours: str) -> None:

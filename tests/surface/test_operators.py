@@ -50,6 +50,8 @@ def test_whose_agent(lf: Command, tenant: Callable[..., Tenant], db: Database) -
     [
         ("batch_size", "500", "500"),
         ("missed_grace", "5 minutes", "00:05:00"),
+        ("missed_grace", "5m", "00:05:00"),
+        ("retention", "90d", "90 days"),
         ("default_on_missed", "run_once", "run_once"),
         ("max_schedules_per_lenser", "none", None),
     ],
@@ -59,6 +61,27 @@ def test_settings(lf: Command, name: str, value: str, shown: str | None) -> None
     assert (row["name"], row["value"]) == (name, shown)
     (listed,) = [row for row in lf("settings", "list", "--json").json if row["name"] == name]
     assert listed["value"] == shown
+
+
+def test_a_pipe_has_lengths_of_time_as_people_write_them(lf: Command) -> None:
+    assert lf("settings", "set", "missed_grace", "90s").rows[0]["value"] == "1m 30s"
+    values = {row["name"]: row["value"] for row in lf("settings", "list").rows}
+    assert (values["missed_grace"], values["retention"]) == ("1m 30s", "90d")
+
+
+def test_a_second_tenant_of_a_handle_needs_its_own_user(lf: Command, db: Database) -> None:
+    user = lf("tenant", "create", "ann").first
+    said = lf("tenant", "create", "ann", code=1).err
+    assert f"there is a tenant 'ann' already, with the user id {user}" in said
+    assert f"--as {user}" in said
+    assert "--user-id" in said
+    assert db.value("select count(*) from lensers.profiles") == 1
+    again = lf("tenant", "create", "ann", "--user-id", user, code=1).err
+    assert f"--as {user}" in again
+    other = "3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11"
+    made = lf("tenant", "create", "ann", "--user-id", other)
+    assert made.first == other
+    assert "another tenant is called 'ann' too" in made.err
 
 
 def test_a_setting_that_is_none(lf: Command) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from uuid import UUID
 
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
+from lf_sql.near import nearest
 from lf_sql.plain import plain
 
 
@@ -129,9 +129,7 @@ def _near(conn: Connection, kind: Kind, text: str, lenser_of: UUID | str | None)
         "limit 10000".encode(),
         {"user": lenser_of},
     ).fetchall()
-    by_text = {row["name"].casefold(): row["name"] for row in rows if row["name"]}
-    found = difflib.get_close_matches(text.casefold(), by_text, n=1, cutoff=0.7)
-    return by_text[found[0]] if found else None
+    return nearest(text, [row["name"] for row in rows if row["name"]])
 
 
 def _list_of(word: str) -> str:

@@ -9,8 +9,7 @@ from typing import Any
 
 import yaml
 
-from lf_sql.ascode import keys
-from lf_sql.durations import duration
+from lf_sql.durations import duration, spelt
 from lf_sql.errors import LfSqlError
 from lf_sql.imports import cron
 from lf_sql.imports.found import Job, Left, Refused
@@ -102,7 +101,7 @@ def _when(text: str, spec: dict[str, Any], timezone: str) -> tuple[dict[str, Any
             minutes = max(1, round(length.total_seconds() / 60))
             near = "* * * * *" if minutes == 1 else f"*/{minutes} * * * *"
             raise Refused(f'an interval has five minutes at least; near it is cron: "{near}"')
-        every = keys.written(round(length.total_seconds() * 1000))
+        every = spelt(round(length.total_seconds() * 1000))
         return {"every": every}, ["@every counts from when it is created, there as here"]
     if text.startswith("@"):
         if text not in cron.NICKNAMES:

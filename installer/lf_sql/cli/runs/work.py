@@ -16,12 +16,13 @@ from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor
 from lf_sql.executor.handlers import Handler
 
-EPILOG = """\b
+EPILOG = """
 The command gets the run as JSON on standard input (context_inputs and definition
 among its keys), its id in LF_RUN_ID and its trace in TRACEPARENT. What it prints is the
 result, as JSON; a number spent_credits in it is booked. An exit code that is not 0 fails
 the run, with the tail of stderr; retry_policy decides whether it is tried again. The
 connection's own variables are not passed on: LF_SQL_COMMAND_DSN is, as DATABASE_URL.
+
 \b
 Examples:
   lf-sql runs work -- ./report.py

@@ -110,7 +110,8 @@ begin
   check_name := 'retention';
   state := case cardinality(v_behind) when 0 then 'ok' else 'bad' end;
   label := case state when 'ok' then 'ok' else 'behind' end;
-  detail := case state when 'ok' then format('history of %s', v_settings.retention)
+  detail := case state when 'ok' then format('history of %s',
+      lenses.fn_interval_period((extract(epoch from v_settings.retention) * 1000)::bigint))
     else 'past their retention: ' || array_to_string(v_behind, ', ') end;
   advice := v_advice || ' -- nightly, the purge jobs or lf-sql worker do so: see why they did not';
   return next;
