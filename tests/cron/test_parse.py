@@ -56,9 +56,15 @@ HINTS = [
     ("@daily /usr/bin/backup", "write 0 0 * * * alone in place of @daily"),
     ("MAILTO=root", "A setting of a crontab is not a schedule"),
     ("PATH = /usr/bin", "A setting of a crontab is not a schedule"),
-    ("30 * * * * sunday", "first field: * * * * sun. If that is the minute, remove a * instead: 30 * * * sun"),
+    (
+        "30 * * * * sunday",
+        "first field: * * * * sun. If that is the minute, remove a * instead: 30 * * * sun",
+    ),
     ("30 9 * * * sunday", "If that is the minute, remove a * instead: 30 9 * * sun"),
-    ("0 * * * * *", "remove the first field: * * * * *. If that is the minute, remove a * instead: 0 * * * *"),
+    (
+        "0 * * * * *",
+        "remove the first field: * * * * *. If that is the minute, remove a * instead: 0 * * * *",
+    ),
     ("0 0 9 * * 1", "Seconds are not supported; remove the first field: 0 9 * * 1"),
     ("61 9 * * * 1", "Write five fields, without the first of these: 9 * * * 1"),
     ("MON 9 * * * *", "Write five fields, without the first of these: 9 * * * *"),

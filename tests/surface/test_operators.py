@@ -134,3 +134,30 @@ def test_completion(lf: Command, shell: str) -> None:
     assert "_LF_SQL_COMPLETE" in source and "lf-sql" in source
     if shell == "bash":
         subprocess.run(["bash", "-n"], input=source, text=True, check=True)
+
+
+@pytest.mark.parametrize("change", [("update", "--add", "2027-01-02"), ("delete", "--yes")])
+def test_a_seed_is_not_changed_but_copied(
+    lf: Command, owner: Tenant, change: tuple[str, ...]
+) -> None:
+    verb, *rest = change
+    said = lf("schedule", "calendar", verb, "us-federal-holidays", *rest, code=1).err
+    assert "is a seed: everybody sees it, and nobody changes it" in said
+    assert "lf-sql schedule calendar create NAME --clone us-federal-holidays" in said
+
+
+def test_the_date_that_is_none_is_named(lf: Command, owner: Tenant) -> None:
+    dates = "2026-12-24,2026-13-31"
+    said = lf("schedule", "calendar", "create", "c", "--dates", dates, code=2).err
+    assert "'2026-13-31' is no date" in said
+
+
+def test_a_missing_choice_is_one_line(lf: Command) -> None:
+    said = lf("completion", code=2).err
+    assert "Missing argument 'bash|zsh|fish'. Choose from: bash, zsh, fish\n" in said
+
+
+def test_a_command_that_is_not_there_is_refused_before_any_run(lf: Command) -> None:
+    said = lf("runs", "work", "--once", "--", "no-such-command", code=1).err
+    assert "there is no command 'no-such-command', and every run would fail" in said
+    assert "COMMAND after --" in lf("runs", "work", code=2).err

@@ -100,7 +100,7 @@ def _help_of(error: click.UsageError) -> str | None:
 
 
 def _complain(message: str, hint: str | None) -> None:
-    message = message.removeprefix("Error: ").removeprefix("error: ")
+    message = " ".join(message.split()).removeprefix("Error: ").removeprefix("error: ")
     prose.aside(message, "error: ", "red", bold=True)
     if hint:
         prose.aside(hint, "hint: ", "yellow")

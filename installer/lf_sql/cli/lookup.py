@@ -57,6 +57,7 @@ KINDS = {
             ("t.operation {is_it}",),
             "(select g.name from agents.gateways as g where g.id = t.gateway_id)"
             " || ', ' || t.operation || ', ' || t.cron_expr",
+            "t.operation",
         ),
     )
 }

@@ -30,6 +30,11 @@ def read(text: str, file: str, timezone: str) -> list[Job | Left]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         said = " ".join(str(error).split())
         raise LfSqlError(f"{file}: this is no YAML: {said}") from None
+    if strange := [one for one in documents if one is not None and not isinstance(one, dict)]:
+        raise LfSqlError(
+            f"{file}: this is no Kubernetes manifest: it begins {str(strange[0])[:40]!r}",
+            "kubectl get cronjobs -A -o yaml writes one; for a crontab: lf-sql import crontab",
+        )
     found: list[Job | Left] = []
     for one in _cron_jobs(documents):
         meta = _object(one.get("metadata"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import click
 import psycopg
@@ -91,7 +92,14 @@ def command(
     --sql run what `lf-sql import` found: definitions of one node with that action.
     """
     if bool(command) == (shell or sql is not None):
-        raise click.UsageError("either COMMAND or --shell, --sql DSN")
+        raise click.UsageError(
+            "say who does the runs: COMMAND after --, or --shell, --sql DSN instead of it"
+        )
+    if command and shutil.which(command[0]) is None:
+        raise LfSqlError(
+            f"there is no command {command[0]!r}, and every run would fail",
+            "give its path, or one that is found in PATH and may be executed",
+        )
     if not command:
         command = _actions(shell, sql)
     if lease < 1000:

@@ -99,7 +99,8 @@ def list_(workflow: str | None, ids: bool, is_wide: bool) -> None:
         return
     if not is_for_a_person():
         rows = [
-            {name: row[name] for name in COLUMNS} | {"expression": row["expression"] or views.rule(row)}
+            {name: row[name] for name in COLUMNS}
+            | {"expression": row["expression"] or views.rule(row)}
             for row in rows
         ]
     empty = "no schedules: lf-sql schedule create WORKFLOW --cron EXPRESSION"

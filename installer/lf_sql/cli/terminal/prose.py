@@ -31,6 +31,16 @@ def aside(text: str, head: str = "", colour: str | None = None, bold: bool = Fal
     click.echo(click.style(head, fg=colour, bold=bold) + "\n".join(lines), err=True)
 
 
+def said(text: str) -> None:
+    """A sentence on standard output; on a terminal folded, what goes on four blanks in."""
+    lines = [plain(text)]
+    if sys.stdout.isatty():
+        first, *more = beside(lines[0], shutil.get_terminal_size().columns, 0)
+        rest = folded(" ".join(more), shutil.get_terminal_size().columns, INDENT)
+        lines = [first, *rest]
+    click.echo("\n".join(lines))
+
+
 def labelled(rows: Iterable[tuple[str, str]]) -> None:
     """A label and a text a line, all texts beginning at one place; folded on a terminal."""
     rows = list(rows)

@@ -210,9 +210,7 @@ def _width(column: Column, cells: Sequence[str]) -> int:
 
 def _least(one: _Fitted) -> int:
     if one.shorter:
-        return min(
-            one.width, _width(one.column, one.shorter), one.column.short_least or UNLIMITED
-        )
+        return min(one.width, _width(one.column, one.shorter), one.column.short_least or UNLIMITED)
     if one.column.is_folded:
         words = (word for cell in one.cells for word in cell.split())
         longest = min(max(map(_length, words), default=0), LONGEST_WORD)

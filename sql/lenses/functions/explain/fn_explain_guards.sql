@@ -95,7 +95,8 @@ begin
       'guard', 'overlap', 'reason', 'overlap_in_flight',
       'is_met', p_schedule.max_in_flight is null or v_in_flight < p_schedule.max_in_flight
         or v_on_overlap = 'replace',
-      'detail', format('%s runs in flight now, %s%s', v_in_flight,
+      'detail', format('%s %s in flight now, %s%s', v_in_flight,
+        case v_in_flight when 1 then 'run' else 'runs' end,
         coalesce('of ' || p_schedule.max_in_flight || ' at most', 'without a limit'),
         case when v_on_overlap = 'replace' and v_in_flight >= p_schedule.max_in_flight
           then '; the oldest gives way' else '' end)),

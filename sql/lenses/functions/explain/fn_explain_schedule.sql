@@ -135,11 +135,12 @@ begin
     when 'outside_window' then format('the window is %s to %s',
       coalesce(to_char(v_schedule.start_at at time zone v_zone, c_wall), 'open'),
       coalesce(to_char(v_schedule.end_at at time zone v_zone, c_wall), 'open'))
-    when 'before_creation' then format('the schedule was created at %s',
+    when 'before_creation' then format('the schedule was created later, at %s',
       to_char(v_schedule.created_at at time zone v_zone, c_wall))
     when 'disabled' then 'the schedule is not active'
     when 'paused' then format('the schedule is paused since %s%s',
-      to_char(v_schedule.paused_at at time zone v_zone, c_wall), coalesce(': ' || v_schedule.pause_note, ''))
+      to_char(v_schedule.paused_at at time zone v_zone, c_wall),
+      coalesce(': ' || v_schedule.pause_note, ''))
     when 'not_recorded' then format('nothing is recorded of this slot; the next one is %s: the '
       'schedule was edited, paused or not there when it was due',
       to_char(v_schedule.next_run_at at time zone v_zone, c_wall))
