@@ -54,9 +54,8 @@ def test_a_gateway_from_its_making_to_its_end(
 
 
 def test_a_mistyped_cron_and_an_update_of_nothing(
-    lf: Command, db: Database, tenant: Callable[..., Tenant], committed: None
+    lf: Command, owner: Tenant, committed: None
 ) -> None:
-    tenant("ann")
     lf("gateway", "create", "eu-west")
     lf("gateway", "cron", "add", "eu-west", "health_probe", "*/5 * * * *")
     assert "did you mean 'health_probe'?" in lf("gateway", "cron", "run", "helth_prob", code=1).err

@@ -53,10 +53,12 @@ def clock(value: datetime, zone: str) -> str:
 
 
 def span(value: float | timedelta | None) -> str:
-    """Seconds as `3m 25s`: the two largest units."""
+    """Seconds as `3m 25s`, `4.2s`, `17ms`: the two largest units."""
     if value is None:
         return "–"
     seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    if abs(seconds) < 1:
+        return f"{round(1000 * seconds)}ms"
     if abs(seconds) < 10:
         return f"{seconds:.1f}s"
     sign = "-" if seconds < 0 else ""
