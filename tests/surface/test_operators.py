@@ -161,3 +161,10 @@ def test_a_command_that_is_not_there_is_refused_before_any_run(lf: Command) -> N
     said = lf("runs", "work", "--once", "--", "no-such-command", code=1).err
     assert "there is no command 'no-such-command', and every run would fail" in said
     assert "COMMAND after --" in lf("runs", "work", code=2).err
+
+
+@pytest.mark.parametrize("word", ["workflow", "agent", "team", "gateway"])
+def test_a_second_of_a_name_is_told(lf: Command, owner: Tenant, word: str) -> None:
+    assert "called" not in lf(word, "create", "ann").err
+    said = lf(word, "create", "ann").err
+    assert f'there are 2 {word}s called "ann" now: say which by its id' in said

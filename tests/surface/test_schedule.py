@@ -288,3 +288,10 @@ def test_a_single_slot_by_name(lf: Command, workflow: str) -> None:
     (listed,) = lf("schedule", "list").rows
     assert (listed["name"], listed["expression"]) == ("launch", "at 2030-01-01 09:00")
     assert "or --at for a single slot" in lf("schedule", "create", workflow, code=2).err
+
+
+def test_a_slot_that_is_years_away_is_told(lf: Command, workflow: str) -> None:
+    args = ("schedule", "create", workflow, "--at", "2199-01-01T09:00Z", "--name", "launch")
+    assert "  next Tue 2199-01-01 " in lf(*args).err
+    said = lf("schedule", "update", "launch", "--at", "2199-01-02T09:00Z").err
+    assert "  next Wed 2199-01-02 " in said

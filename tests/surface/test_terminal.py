@@ -147,7 +147,15 @@ def test_health_folds_between_words_and_leaves_commands_in_one_piece(played: Dat
 
 
 @pytest.mark.parametrize(
-    "command", [["settings", "list"], ["schedule", "lint"], ["schedule", "load"]], ids=" ".join
+    "command",
+    [
+        ["settings", "list"],
+        ["schedule", "lint"],
+        ["schedule", "load"],
+        ["schedule", "describe", "0 9 15,L * FRIL"],
+        ["schedule", "explain", "morning", "--at", "2199-01-12 09:30"],
+    ],
+    ids=" ".join,
 )
 def test_sentences_are_folded_and_the_load_fits(played: Database, command: list[str]) -> None:
     code, screen = on_a_terminal(played.dsn, *command, columns=80)

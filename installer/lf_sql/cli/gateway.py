@@ -12,7 +12,7 @@ from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.params import Json
-from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one
+from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one, tell_namesakes
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.ask import ask, yes_option
 from lf_sql.cli.terminal.table import Column, Row, short_ids
@@ -113,6 +113,7 @@ def create(name: str, endpoint: str | None, gateway_id: UUID | None) -> None:
             "select g.* from public.fn_upsert_gateway(%s, %s, %s) as g",
             [gateway_id, name, endpoint],
         )
+        tell_namesakes(conn, "gateway", name)
     _told(row)
 
 

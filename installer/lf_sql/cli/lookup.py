@@ -119,6 +119,19 @@ def find(conn: Connection, word: str, text: str, lenser_of: UUID | str | None = 
     return Found(rows[0]["id"], rows[0]["user_id"])
 
 
+def called(conn: Connection, word: str, text: str, lenser_of: UUID | str | None = None) -> int:
+    """How many rows bear this name; of workflows, agents, teams and gateways several may."""
+    kind = KINDS[word]
+    row = conn.execute(
+        f"select count(*) as count from {kind.table} as t "  # noqa: S608
+        f"left join lensers.profiles as p on p.id = t.lenser_id "
+        f"where ({kind.is_named('= %(text)s')}) "
+        "and (%(user)s::uuid is null or p.user_id = %(user)s::uuid)".encode(),
+        {"text": text, "user": lenser_of},
+    ).fetchone()
+    return int(row["count"]) if row else 0
+
+
 def _near(conn: Connection, kind: Kind, text: str, lenser_of: UUID | str | None) -> str | None:
     """The name nearest to `text`, where one is near."""
     if not kind.name:

@@ -100,8 +100,8 @@ def removed(what: Removed) -> None:
     gone = [f"{what.functions} functions in public", "5 schemas"]
     gone += [f"job {name}" for name in what.jobs]
     gone += [f"role {name}" for name in what.roles]
-    click.echo(f"lf-sql is removed: {plain(', '.join(gone))}")
+    prose.said(f"lf-sql is removed: {', '.join(gone)}")
     for name in what.kept:
-        click.echo(f"kept: role {plain(name)}, which other databases or objects use")
+        prose.said(f"kept: role {name}, which other databases or objects use")
     for line in what.warnings:
         prose.aside(line, "warning: ")

@@ -207,8 +207,11 @@ def told(row: dict[str, Any], slots: list[dict[str, Any]]) -> None:
         emit_one(row)
         return
     click.echo(row["id"])
-    for slot in slots:
-        note(f"  next {wall(slot['tick_at'], None)}")
+    ahead = [slot["tick_at"] for slot in slots]
+    if not ahead and row["is_active"] and row["next_run_at"]:  # more than a year away
+        ahead = [row["next_run_at"]]
+    for at in ahead:
+        note(f"  next {wall(at, None)}")
 
 
 def policies(given: dict[str, Any], base: dict[str, Any]) -> dict[str, str]:

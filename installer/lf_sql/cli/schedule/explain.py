@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import click
 
@@ -49,7 +50,7 @@ def command(schedule: str, text: str) -> None:
     prose.labelled(_lines(told, zone_or_none(rule["timezone"])))
 
 
-def _lines(told: dict[str, Any], zone: tzinfo | None) -> Iterator[tuple[str, str]]:
+def _lines(told: dict[str, Any], zone: ZoneInfo | None) -> Iterator[tuple[str, str]]:
     """A label and what there is to say: the rule's fields and the guards, met or not."""
     yield "because", told["because"]
     yield "schedule", told["schedule"]

@@ -27,7 +27,6 @@ from lf_sql.cli.schedule import detail, views
 from lf_sql.cli.session import as_asked, as_owner_of, find, one
 from lf_sql.cli.terminal import prose, words
 from lf_sql.cli.terminal.watch import watched
-from lf_sql.plain import plain
 
 ID = click.argument("schedule", metavar="ID", shell_complete=complete("schedule"))
 
@@ -203,7 +202,7 @@ def describe(expression: str, zone: str, n: int) -> None:
             {"expression": expression, "description": row["text"], "timezone": zone, "next": slots}
         )
         return
-    click.echo(plain(row["text"]))
+    prose.said(row["text"])
     for slot in slots:
         click.echo(f"  {wall(slot, zone_or_none(zone) or ZoneInfo('UTC'))}")
 
