@@ -16,3 +16,9 @@ def nearest(typed: str, known: Iterable[str]) -> str | None:
     begun = [word for word in folded if len(text) >= BEGINNING and word.startswith(text)]
     found = begun if len(begun) == 1 else difflib.get_close_matches(text, folded, 1, CUTOFF)
     return folded[found[0]] if found else None
+
+
+def the_nearest(typed: str, known: Iterable[str]) -> str:
+    """The same as the end of a message: `; the nearest is "closing"`, or nothing."""
+    near = nearest(typed, known)
+    return f'; the nearest is "{near}"' if near else ""

@@ -14,7 +14,7 @@ from lf_sql.ascode.model import Entry, Schedule, Wanted
 from lf_sql.ascode.present import SCHEDULE_COLUMNS, Present, Row
 from lf_sql.durations import spelt
 from lf_sql.errors import LfSqlError
-from lf_sql.near import nearest
+from lf_sql.near import the_nearest
 
 KEY_OF = {
     **{column: key for key, (column, _) in keys.SCHEDULE.items() if key not in ("was", "window")},
@@ -213,9 +213,8 @@ def _columns(
             (c["id"] for c in present.calendars if str(c["id"]) == schedule.calendar), None
         )
         if columns["calendar_id"] is None:
-            near = nearest(schedule.calendar, calendars)
             said = f'there is no calendar "{schedule.calendar}"'
-            said += f'; the nearest is "{near}"' if near else ""
+            said += the_nearest(schedule.calendar, calendars)
             raise schedule.at.value["calendar"].wrong(said, "lf-sql schedule calendar list")
     if schedule.assignee:
         kind, name = schedule.assignee

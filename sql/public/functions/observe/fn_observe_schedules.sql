@@ -98,5 +98,5 @@ comment on function public.fn_observe_schedules() is
   'expression (or the period, such as 6h, or the instant), description (its English), timezone '
   '(NULL for UTC and intervals), status (enabled, finished, paused, disabled), next_run_at (NULL '
   'unless enabled), last_run_at and last_status of the newest run, whatever started it (of the '
-  'newest slot where there is none), assignee (name), label (the schedule''s name or description, or the gateway''s '
-  'operation). 42501: no caller.';
+  'newest slot where there is none), assignee (name), label (the schedule''s name or description, '
+  'or the gateway''s operation). 42501: no caller.';
