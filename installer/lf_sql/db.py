@@ -251,6 +251,8 @@ def describe(error: psycopg.Error) -> tuple[str, str | None]:
     rest = [part for part in (diag.message_detail, diag.message_hint) if part]
     if error.sqlstate == "25006" and not rest:
         rest = ["this server takes no writes: a standby, or set read-only; connect to the primary"]
+    if error.sqlstate == "42501" and not rest:
+        rest = ["connect as the role that installed, or as one that may become service_role"]
     lines = [" ".join(part.split()) for part in rest]
     return diag.message_primary, "; ".join(lines).replace(".; ", ". ") or None
 

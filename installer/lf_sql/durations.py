@@ -1,4 +1,4 @@
-"""Lengths of time as people write them: 90m, 1h30m, 2 d."""
+"""Lengths of time as people write and read them: 90m, 1h 30m, 2 d."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ UNITS = {
     "w": 604800,
     "y": 31_622_400,
 }
+WORDS = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1))
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d|w|y)")
 
 
@@ -28,3 +29,13 @@ def duration(text: str) -> timedelta | None:
         return timedelta(seconds=sum(float(m[1]) * UNITS[m[2]] for m in _PART.finditer(text)))
     except OverflowError:
         return timedelta.max
+
+
+def spelt(milliseconds: float) -> str:
+    """`6h`, `1h 30m`, `1d 2h`: what `duration` reads, as lenses.fn_interval_period writes it."""
+    rest, parts = round(milliseconds), []
+    for word, size in WORDS:
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(f"{count}{word}")
+    return " ".join(parts) or "0s"

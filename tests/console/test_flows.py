@@ -83,6 +83,22 @@ def test_the_last_run_is_its_status_and_since_when(scene: Scene) -> None:
     assert shown == f"{ended.completed_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
+def test_a_run_by_hand_is_the_last_run_and_marked(scene: Scene) -> None:
+    console, window = scene
+    page = window.open("/?q=report-08")
+    row = row_of(window, "report-08")
+    row.get_by_role("button", name="Run report-08 now").click()
+    page.get_by_role("dialog").get_by_role("button", name="Run now").click()
+    last = row.locator(".c-last")
+    expect(last.locator(".pill")).to_have_text("pending")
+    expect(last).to_contain_text("ago, manual")
+    schedule_id = console.db.value(
+        "select id from lenses.workflow_schedules where name = 'report-08'"
+    )
+    window.open(f"/schedules/{schedule_id}")
+    expect(page.locator("dl", has_text="Last run")).to_contain_text(", manual")
+
+
 def test_undo_of_a_resume_pauses_as_it_was(scene: Scene) -> None:
     console, window = scene
     before = console.db.row(
@@ -234,7 +250,7 @@ def test_the_builder_shows_what_changes_and_writes_only_that(scene: Scene) -> No
     page.get_by_label("If one is still running").select_option("queue")
     changes = page.locator(".changes dl")
     expect(changes).to_contain_text("Jitter")
-    expect(changes).to_contain_text("± 5 min")
+    expect(changes).to_contain_text("± 5m")
     expect(changes).to_contain_text("If one is still running")
     window.settle()
     page.get_by_role("button", name="Save").click()

@@ -53,6 +53,15 @@ def test_a_gateway_from_its_making_to_its_end(
     assert lf("gateway", "list", "--json").json == []
 
 
+def test_a_mistyped_cron_and_an_update_of_nothing(
+    lf: Command, owner: Tenant, committed: None
+) -> None:
+    lf("gateway", "create", "eu-west")
+    lf("gateway", "cron", "add", "eu-west", "health_probe", "*/5 * * * *")
+    assert "did you mean 'health_probe'?" in lf("gateway", "cron", "run", "helth_prob", code=1).err
+    assert "say what to change" in lf("gateway", "cron", "update", "health_probe", code=2).err
+
+
 def test_refusals_are_the_databases_own_words(lf: Command, committed: None) -> None:
     lf("gateway", "create", "eu-west")
     refused = lf("gateway", "cron", "add", "eu-west", "probe", "61 * * * *", code=2)

@@ -110,7 +110,7 @@ def test_backlog(db: Database, health: Health, owner: Tenant, ticking: Tick) -> 
     due_in(db, make_schedule(db, make_workflow(db, owner)), -600)
     line = health("--server", code=1).check("backlog")
     assert line["label"] == "behind"
-    assert "1 schedules are due" in line["detail"]
+    assert "1 schedule is due" in line["detail"]
     ticking()
     assert health("--server", code=0).check("backlog")["label"] == "ok"
 

@@ -40,7 +40,7 @@ def test_everything_calls_it_so(
     told = lf("schedule", "explain", schedule, "--at", "2026-01-01T09:00", "--json").json
     assert told["schedule"] == called
     shown = lf("schedule", "explain", schedule, "--at", "2026-01-01T09:00").out
-    assert f"\n  called  {called}\n" in shown
+    assert f"\n  schedule      {called}\n" in shown
 
     found = lf("schedule", "lint").rows
     assert found and {row["schedule"] for row in found} == {called}

@@ -63,9 +63,9 @@ def test_workflow_schedules(alice: Caller) -> None:
         (300_000, "5m", "Every 5 minutes"),
         (3_600_000, "1h", "Every hour"),
         (21_600_000, "6h", "Every 6 hours"),
-        (5_400_000, "1h30m", "Every 1 hour 30 minutes"),
+        (5_400_000, "1h 30m", "Every 1 hour 30 minutes"),
         (86_400_000, "1d", "Every day"),
-        (172_801_500, "2d1s500ms", "Every 2 days 1 second 500 milliseconds"),
+        (172_801_500, "2d 1s 500ms", "Every 2 days 1 second 500 milliseconds"),
     ],
 )
 def test_periods(alice: Caller, interval_ms: int, period: str, english: str) -> None:
@@ -139,6 +139,18 @@ def test_last_run_and_its_status(alice: Caller) -> None:
     assert row.last_run_at == alice.saved(key).last_run_at
     alice.db.execute("select lenses.fn_cancel_workflow_run(id) from lenses.workflow_runs")
     assert observed(alice)[key].last_status == "cancelled"
+
+
+def test_the_last_run_is_the_newest_whatever_started_it(alice: Caller) -> None:
+    """The columns of the table stay the tick's; the lists speak of the run that a person looks for."""
+    key = alice.schedule(cron_expr="0 9 * * *", approval_policy=NO_APPROVAL).id
+    made = alice.one("fn_run_workflow_schedule_now", schedule_id=key)
+    row = observed(alice)[key]
+    assert (row.last_run_at, row.last_status) == (made.created_at, "pending")
+    assert alice.saved(key).last_run_at is None
+    waits = alice.schedule(cron_expr="0 9 * * *").id
+    alice.one("fn_run_workflow_schedule_now", schedule_id=waits)
+    assert observed(alice)[waits].last_status == "pending_approval"
 
 
 def test_one_schedule(alice: Caller) -> None:

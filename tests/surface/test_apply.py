@@ -53,7 +53,7 @@ def test_a_change_is_told_field_by_field(lf: Command, file: File, db: Database) 
             "kind": "schedule",
             "name": "later",
             "workflow": "Nightly report",
-            "fields": {"every": {"old": "6h", "new": "1h30m"}},
+            "fields": {"every": {"old": "6h", "new": "1h 30m"}},
         },
     ]
     assert rows(db) == before

@@ -160,3 +160,46 @@ def test_refusals_stand_in_the_file_and_make_it_fail(lf: Command, file: File) ->
 def test_nothing_but_comments(lf: Command, file: File, db: Database) -> None:
     file("# nothing yet\n", "crontab")
     lf("apply", file(lf("import", "crontab", "crontab").out))
+
+
+SYSTEM = "# m h dom mon dow user\tcommand\n17 *\t* * *\troot\tcd / && run-parts /etc/cron.hourly\n"
+
+
+def test_the_heading_of_a_crontab_is_no_description() -> None:
+    for heading in (
+        "# m h  dom mon dow   command",
+        "#minute hour dom",
+        "# m h dom mon dow user\tx",
+    ):
+        (found,) = read(f"# what the template says\n{heading}\n0 9 * * * x")
+        assert isinstance(found, Job)
+        assert "description" not in found.schedule
+
+
+@pytest.mark.parametrize(
+    ("line", "doubt"),
+    [
+        ("17 * * * * root\tcd / && ls", "add --system"),
+        ("30 * * * * * /bin/six", "a sixth field"),
+        ("30 * * * * 1-5 /bin/six", "a sixth field"),
+        ("0 9 * * * rooted", None),
+        ("0 9 * * * [ -x /bin/x ]", None),
+    ],
+)
+def test_what_is_likely_not_meant_is_taken_and_told(
+    lf: Command, file: File, line: str, doubt: str | None
+) -> None:
+    name = file(f"{line}\n{line}\n", "crontab")
+    answer = lf("import", "crontab", name)
+    assert answer.err.count("look at ") == (doubt is not None), "once for all of them"
+    assert doubt is None or (doubt in answer.err and "1 more" in answer.err)
+    assert answer.out.count(doubt or "is that") == (2 if doubt else 0)
+
+
+def test_a_tab_is_a_blank_in_a_title() -> None:
+    (found,) = crontab.read(SYSTEM, True, "UTC")
+    assert isinstance(found, Job)
+    assert found.title == "cd / && run-parts /etc/cron.hourly"
+    (found,) = read("0 9 * * * /bin/x\ty")
+    assert isinstance(found, Job)
+    assert found.title == "x y"

@@ -131,7 +131,7 @@ def test_kubernetes_overlap(policy: str, queue: dict[str, str]) -> None:
         ("0 0 */2 * *", "0 0 */2 * *"),
         ("0 0 1 * */3", "0 0 1 * 0-6/3"),
         ("0 0 * JAN SUN", "0 0 * 1 0"),
-        ("@every 1h30m", "1h30m"),
+        ("@every 1h30m", "1h 30m"),
     ],
 )
 def test_kubernetes_expressions(theirs: str, ours: str) -> None:
@@ -218,3 +218,10 @@ def test_pg_timetable(lf: Command, file: File, empty_db: Database) -> None:
 def test_a_wrong_number_of_fields(text: str) -> None:
     with pytest.raises(Refused, match="five fields, not"):
         cron.translated(text.split(), cron.KUBERNETES)
+
+
+def test_a_crontab_is_no_kubernetes_manifest(lf: Command, file: File) -> None:
+    said = lf("import", "kubernetes", file("0 9 * * * /bin/x\n", "crontab"), code=1).err
+    assert "this is no Kubernetes manifest: it begins '0 9 * * * /bin/x'" in said
+    assert "lf-sql import crontab" in said
+    assert "0 imported" in lf("import", "kubernetes", file("items: []\n", "none.yaml")).err

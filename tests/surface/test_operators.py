@@ -50,6 +50,8 @@ def test_whose_agent(lf: Command, tenant: Callable[..., Tenant], db: Database) -
     [
         ("batch_size", "500", "500"),
         ("missed_grace", "5 minutes", "00:05:00"),
+        ("missed_grace", "5m", "00:05:00"),
+        ("retention", "90d", "90 days"),
         ("default_on_missed", "run_once", "run_once"),
         ("max_schedules_per_lenser", "none", None),
     ],
@@ -59,6 +61,27 @@ def test_settings(lf: Command, name: str, value: str, shown: str | None) -> None
     assert (row["name"], row["value"]) == (name, shown)
     (listed,) = [row for row in lf("settings", "list", "--json").json if row["name"] == name]
     assert listed["value"] == shown
+
+
+def test_a_pipe_has_lengths_of_time_as_people_write_them(lf: Command) -> None:
+    assert lf("settings", "set", "missed_grace", "90s").rows[0]["value"] == "1m 30s"
+    values = {row["name"]: row["value"] for row in lf("settings", "list").rows}
+    assert (values["missed_grace"], values["retention"]) == ("1m 30s", "90d")
+
+
+def test_a_second_tenant_of_a_handle_needs_its_own_user(lf: Command, db: Database) -> None:
+    user = lf("tenant", "create", "ann").first
+    said = lf("tenant", "create", "ann", code=1).err
+    assert f"there is a tenant 'ann' already, with the user id {user}" in said
+    assert f"--as {user}" in said
+    assert "--user-id" in said
+    assert db.value("select count(*) from lensers.profiles") == 1
+    again = lf("tenant", "create", "ann", "--user-id", user, code=1).err
+    assert f"--as {user}" in again
+    other = "3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11"
+    made = lf("tenant", "create", "ann", "--user-id", other)
+    assert made.first == other
+    assert "another tenant is called 'ann' too" in made.err
 
 
 def test_a_setting_that_is_none(lf: Command) -> None:
@@ -111,3 +134,37 @@ def test_completion(lf: Command, shell: str) -> None:
     assert "_LF_SQL_COMPLETE" in source and "lf-sql" in source
     if shell == "bash":
         subprocess.run(["bash", "-n"], input=source, text=True, check=True)
+
+
+@pytest.mark.parametrize("change", [("update", "--add", "2027-01-02"), ("delete", "--yes")])
+def test_a_seed_is_not_changed_but_copied(
+    lf: Command, owner: Tenant, change: tuple[str, ...]
+) -> None:
+    verb, *rest = change
+    said = lf("schedule", "calendar", verb, "us-federal-holidays", *rest, code=1).err
+    assert "is a seed: everybody sees it, and nobody changes it" in said
+    assert "lf-sql schedule calendar create NAME --clone us-federal-holidays" in said
+
+
+def test_the_date_that_is_none_is_named(lf: Command, owner: Tenant) -> None:
+    dates = "2026-12-24,2026-13-31"
+    said = lf("schedule", "calendar", "create", "c", "--dates", dates, code=2).err
+    assert "'2026-13-31' is no date" in said
+
+
+def test_a_missing_choice_is_one_line(lf: Command) -> None:
+    said = lf("completion", code=2).err
+    assert "Missing argument 'bash|zsh|fish'. Choose from: bash, zsh, fish\n" in said
+
+
+def test_a_command_that_is_not_there_is_refused_before_any_run(lf: Command) -> None:
+    said = lf("runs", "work", "--once", "--", "no-such-command", code=1).err
+    assert "there is no command 'no-such-command', and every run would fail" in said
+    assert "COMMAND after --" in lf("runs", "work", code=2).err
+
+
+@pytest.mark.parametrize("word", ["workflow", "agent", "team", "gateway"])
+def test_a_second_of_a_name_is_told(lf: Command, owner: Tenant, word: str) -> None:
+    assert "called" not in lf(word, "create", "ann").err
+    said = lf(word, "create", "ann").err
+    assert f'there are 2 {word}s called "ann" now: say which by its id' in said

@@ -71,7 +71,7 @@ def test_a_table_on_a_terminal_and_tabs_in_a_pipe(lf: Command, db: Database, wor
     piped = lf("schedule", "list").out.splitlines()
     assert len(piped) == 2
     assert piped[0].startswith("id\tworkflow\texpression\t")
-    assert piped[1].endswith("a\\tb\\nc")
+    assert "\ta\\tb\\nc\t" in piped[1]
     shown = on_a_terminal(db.dsn, "schedule", "list")
     assert "\t" not in shown
     assert "NEXT" in shown

@@ -217,12 +217,22 @@ def test_a_mistyped_command_is_suggested(lf: Command, typed: list[str], meant: s
     assert f"Did you mean {meant!r}?" in lf(*typed, code=2).err
 
 
+@pytest.mark.parametrize("typed", [["nonsense"], ["schedule", "nonsense"], ["delivery", "work"]])
+def test_a_command_that_is_near_to_none_is_not_guessed(lf: Command, typed: list[str]) -> None:
+    said = lf(*typed, code=2).err
+    assert f"No such command {typed[-1]!r}." in said
+    assert "Did you mean" not in said
+
+
 def test_explain_and_lint(lf: Command, workflow: str) -> None:
     made = lf("schedule", "create", workflow, "--cron", "*/7 9 * * 1-5", "--tz", "Europe/Istanbul")
     told = lf("schedule", "explain", made.first, "--at", "2027-03-06 08:30").out
     assert told.startswith(
-        "Sat 2027-03-06 08:30 Europe/Istanbul: no_slot\n  because minute wants */7"
+        "Sat 2027-03-06 08:30 Europe/Istanbul: no slot\n  because       minute wants */7"
     )
+    assert "\n  schedule      Nightly report\n" in told
+    assert "\n  day of month  met: it wants *, and this is 6\n" in told
+    assert "\n  hour          not met: it wants 9, and this is 8\n" in told
     for instant in ("2027-03-06T05:30+00:00", "2027-03-06T08:30+03:00", "2027-03-06 00:30-05:00"):
         assert lf("schedule", "explain", made.first, "--at", instant).out == told
     # the first of two equal times, and the end of the gap for one that is skipped: where slots are
@@ -278,3 +288,10 @@ def test_a_single_slot_by_name(lf: Command, workflow: str) -> None:
     (listed,) = lf("schedule", "list").rows
     assert (listed["name"], listed["expression"]) == ("launch", "at 2030-01-01 09:00")
     assert "or --at for a single slot" in lf("schedule", "create", workflow, code=2).err
+
+
+def test_a_slot_that_is_years_away_is_told(lf: Command, workflow: str) -> None:
+    args = ("schedule", "create", workflow, "--at", "2199-01-01T09:00Z", "--name", "launch")
+    assert "  next Tue 2199-01-01 " in lf(*args).err
+    said = lf("schedule", "update", "launch", "--at", "2199-01-02T09:00Z").err
+    assert "  next Wed 2199-01-02 " in said

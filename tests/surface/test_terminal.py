@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,8 @@ COMMANDS = (
     ["schedule", "show", "morning"],
     ["runs", "show", "00000005"],
     ["workflow", "list"],
+    ["schedule", "explain", "late", "--at", "2199-11-27 23:30"],
+    ["schedule", "explain", "morning", "--at", "2199-01-12 09:30"],
 )
 ROWS = """
 insert into lenses.workflows (id, lenser_id, title, created_at)
@@ -81,6 +84,17 @@ set last_run_id = '00000005-0000-4000-8000-000000000000', last_run_at = '2026-11
 where s.name = 'morning'
 """
 
+# A slot of its own on a holiday, which moves, and a workflow that is paused.
+MOVED = """
+insert into lenses.workflow_schedules (
+  lenser_id, workflow_id, name, cron_expr, calendar_id, on_holiday, created_at
+)
+select w.lenser_id, w.id, 'moved', '0 9 25 12 *', c.id, 'after', '2026-01-01T00:00Z'
+from lenses.workflows as w
+cross join lenses.schedule_calendars as c
+where w.title = 'Newsletter' and c.name = 'us-federal-holidays'
+"""
+
 
 @pytest.fixture(scope="module")
 def played(state: State) -> Iterator[Database]:
@@ -133,7 +147,15 @@ def test_health_folds_between_words_and_leaves_commands_in_one_piece(played: Dat
 
 
 @pytest.mark.parametrize(
-    "command", [["settings", "list"], ["schedule", "lint"], ["schedule", "load"]], ids=" ".join
+    "command",
+    [
+        ["settings", "list"],
+        ["schedule", "lint"],
+        ["schedule", "load"],
+        ["schedule", "describe", "0 9 15,L * FRIL"],
+        ["schedule", "explain", "morning", "--at", "2199-01-12 09:30"],
+    ],
+    ids=" ".join,
 )
 def test_sentences_are_folded_and_the_load_fits(played: Database, command: list[str]) -> None:
     code, screen = on_a_terminal(played.dsn, *command, columns=80)
@@ -210,6 +232,92 @@ def test_one_voice_of_errors(played: Database) -> None:
         assert [line.split(":")[0] for line in text.splitlines()][1:] in ([], ["hint"]), text
         for words in said:
             assert words in text
+
+
+@pytest.mark.parametrize("columns", [36, 48])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["schedule", "describe", "30 * * * * sunday"],
+        ["schedule", "show", "mornin"],
+        ["schedule", "list", "--as", "00000000-0000-4000-8000-00000000dead"],
+        ["schedule", "create", "Newsletter", "--every", "1m"],
+        ["runs", "deliver", "--url", "https://jobs.example.org/run"],
+    ],
+    ids=" ".join,
+)
+def test_errors_are_folded_between_words_beside_their_head(
+    played: Database, command: list[str], columns: int
+) -> None:
+    _, wide = on_a_terminal(played.dsn, *command, columns=1000)
+    code, screen = on_a_terminal(played.dsn, *command, columns=columns)
+    text = plain_text(screen)
+    assert code in (1, 2)
+    joined = re.sub(r"\n +", " ", text)
+    assert joined == plain_text(wide), "no word is broken"
+    assert text != joined, "this message is too short for the test"
+    head = ""
+    for line in text.splitlines():
+        assert len(line) <= columns or " " not in line.strip(), line
+        if found := re.match(r"error: |hint: ", line):
+            head = found[0]
+        else:
+            assert re.match(r" +", line)[0] == " " * len(head), line  # type: ignore[index]
+
+
+def test_a_note_is_folded_too(played: Database) -> None:
+    command = ["schedule", "create", "Newsletter", "--cron", "0 9 * * *", "--disabled"]
+    code, screen = on_a_terminal(played.dsn, *command, columns=40)
+    lines = plain_text(screen).splitlines()
+    played.execute("delete from lenses.workflow_schedules where cron_expr = '0 9 * * *'")
+    assert code == 0
+    note = lines[next(n for n, line in enumerate(lines) if "its runs wait" in line) :]
+    assert len(note) > 1
+    assert all(line.startswith("  ") and line[2] != " " and len(line) <= 40 for line in note)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["schedule", "preview", "--all", "--from", "2026-12-01", "--days", "30"],
+        ["schedule", "preview", "moved", "--from", "2026-12-24", "--days", "9"],
+    ],
+    ids=" ".join,
+)
+def test_a_reason_is_never_cut(played: Database, command: list[str]) -> None:
+    played.execute(MOVED)
+    _, wide = on_a_terminal(played.dsn, *command, columns=400)
+    code, screen = on_a_terminal(played.dsn, *command, columns=80)
+    played.execute("delete from lenses.workflow_schedules where name = 'moved'")
+    text = plain_text(screen)
+    assert code == 0
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    assert "moved from Fri 25 Dec: us-federal-holidays" in plain_text(wide)
+    start = text.splitlines()[0].index("REASON")
+    found = [word for line in text.splitlines()[1:] for word in line[start:].split()]
+    assert "…" not in " ".join(found)
+    for word in ["moved", "from", "Fri", "25", "Dec:", "us-federal-holidays"]:
+        assert word in found, text
+
+
+def test_a_run_by_hand_is_the_last_run_and_marked(played: Database) -> None:
+    code, _ = on_a_terminal(played.dsn, "schedule", "run-now", "late")
+    assert code == 0
+    for columns, said in ((80, "pending, manual"), (160, "pending, manual, ")):
+        _, screen = on_a_terminal(played.dsn, "schedule", "list", columns=columns)
+        (line,) = (one for one in plain_text(screen).splitlines() if one.startswith("late "))
+        assert said in line
+        assert len(line) <= columns
+    played.execute(
+        "delete from lenses.workflow_runs where trigger_mode = 'manual' and status = 'pending'"
+    )
+
+
+def test_settings_spell_lengths_of_time(played: Database) -> None:
+    _, screen = on_a_terminal(played.dsn, "settings", "list", columns=80)
+    lines = plain_text(screen).splitlines()
+    assert {"missed_grace: 2m", "retention: 90d", "ticks_retention: 14d"} <= set(lines)
+    assert not [line for line in lines if re.search(r"\d\d:\d\d:\d\d", line)]
 
 
 def test_a_change_is_told_by_name(played: Database) -> None:

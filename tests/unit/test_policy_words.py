@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lf_sql.cli.terminal.words import span
+from lf_sql.durations import spelt as span
 from lf_sql.policies import DEFAULTS
 from lf_sql.policy_words import MISSED, OVERLAP, in_words
 from tests.support.pages import FIRST
@@ -31,7 +31,7 @@ def test_of_defaults_only_approval_and_retries_are_told() -> None:
         ("retry", {"maxRetries": 3, "backoffMs": 60_000, "retryOn": ["timeout", "rate_limit"],
                    "timeoutMs": 5_400_000}, "retries",
          "3 at most, the first after 1m, only after timeout, rate_limit; "
-         "an attempt may take 1h30m"),
+         "an attempt may take 1h 30m"),
         ("failure", {"mode": "halt"}, "if one fails", "the schedule is paused (halt)"),
         ("failure", {"mode": "fallback", "fallbackAssigneeId": "x"}, "if one fails",
          "x gets the run (fallback)"),

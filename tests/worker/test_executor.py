@@ -106,12 +106,23 @@ def test_what_is_no_result_fails_that_run_and_no_other(
         assert "Traceback" not in process.output
 
 
-def test_a_missing_command_fails_its_runs(bench: Bench) -> None:
+def test_a_missing_command_is_refused_before_it_gets_a_run(bench: Bench) -> None:
     run = bench.start()
     with work(bench, "/no/such/command", options=("--once",)) as process:
         assert process.ends() == 1
+    status = bench.db.value("select status from lenses.workflow_runs where id = %s", [run])
+    assert status == "pending"
+
+
+def test_a_command_that_cannot_start_fails_its_runs(bench: Bench, tmp_path: Path) -> None:
+    command = tmp_path / "command"
+    command.write_text("#!/no/such/interpreter\n")
+    command.chmod(0o755)
+    run = bench.start()
+    with work(bench, str(command), options=("--once",)) as process:
+        assert process.ends() == 1
     assert bench.ended(run).status == "failed"
-    assert "/no/such/command" in bench.failure(run)["error"]
+    assert str(command) in bench.failure(run)["error"]
 
 
 def test_no_output_is_no_result(bench: Bench) -> None:

@@ -142,13 +142,3 @@ READ: Mapping[str, Callable[[Value], Any]] = {
 def as_id(name: str) -> UUID | None:
     """The id, where the key is an id."""
     return UUID(name) if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", name) else None
-
-
-def written(milliseconds: int) -> str:
-    """A duration as people write it: 1h30m."""
-    parts = []
-    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)):
-        count, milliseconds = divmod(milliseconds, size)
-        if count:
-            parts.append(f"{count}{unit}")
-    return "".join(parts) or "0s"

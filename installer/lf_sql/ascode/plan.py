@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -13,7 +12,9 @@ from lf_sql.ascode import keys
 from lf_sql.ascode.canon import canon
 from lf_sql.ascode.model import Entry, Schedule, Wanted
 from lf_sql.ascode.present import SCHEDULE_COLUMNS, Present, Row
+from lf_sql.durations import spelt
 from lf_sql.errors import LfSqlError
+from lf_sql.near import the_nearest
 
 KEY_OF = {
     **{column: key for key, (column, _) in keys.SCHEDULE.items() if key not in ("was", "window")},
@@ -212,9 +213,8 @@ def _columns(
             (c["id"] for c in present.calendars if str(c["id"]) == schedule.calendar), None
         )
         if columns["calendar_id"] is None:
-            near = difflib.get_close_matches(schedule.calendar, calendars, n=1)
             said = f'there is no calendar "{schedule.calendar}"'
-            said += "".join(f'; the nearest is "{name}"' for name in near)
+            said += the_nearest(schedule.calendar, calendars)
             raise schedule.at.value["calendar"].wrong(said, "lf-sql schedule calendar list")
     if schedule.assignee:
         kind, name = schedule.assignee
@@ -257,7 +257,7 @@ def _shown(present: Present, calendars: Mapping[str, Any], workflows: Mapping[st
         if value is None:
             return None
         if column in ("interval_ms", "jitter_ms"):
-            return keys.written(value)
+            return spelt(value)
         if isinstance(value, UUID | New):
             return names.get(value, str(value))
         if isinstance(value, datetime | date):

@@ -12,6 +12,7 @@ import yaml
 from lf_sql.ascode import keys
 from lf_sql.ascode.present import Present, Row
 from lf_sql.ascode.source import _RESOLVERS
+from lf_sql.durations import spelt
 from lf_sql.plain import plain_lines
 
 PLAIN = ("description", "on_holiday", "timezone")
@@ -122,7 +123,7 @@ def _schedule(row: Row, names: dict[Any, str], people: dict[Any, str]) -> dict[s
     item: dict[str, Any] = {}
     match row["schedule_type"]:
         case "interval":
-            item["every"] = keys.written(row["interval_ms"])
+            item["every"] = spelt(row["interval_ms"])
         case "once":
             item["at"] = _instant(row["run_at"])
         case _:
@@ -141,7 +142,7 @@ def _schedule(row: Row, names: dict[Any, str], people: dict[Any, str]) -> dict[s
                     item[key] = people.get(value, str(value))
             case "jitter":
                 if value:
-                    item[key] = keys.written(value)
+                    item[key] = spelt(value)
             case "enabled":
                 if not value and row["paused_at"] is None:
                     item[key] = False

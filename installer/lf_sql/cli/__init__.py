@@ -12,14 +12,14 @@ import psycopg
 from lf_sql import __version__, db
 from lf_sql.cli.context import Options, adopt
 from lf_sql.cli.lazy import LazyGroup
+from lf_sql.cli.terminal import prose
 from lf_sql.errors import LfSqlError
-from lf_sql.plain import plain
 
 EXAMPLES = """\b
 Examples:
-  lf-sql demo                                watch schedules fire, no server needed
+  lf-sql demo  # watch schedules fire, no server needed
   lf-sql install --dsn postgresql://postgres@db.example.org/app
-  lf-sql schedule create WORKFLOW --cron "0 9 * * 1-5" --timezone Europe/Istanbul
+  lf-sql schedule create WORKFLOW --cron "0 9 * * 1-5" --tz Europe/Istanbul
   lf-sql schedule health
 """
 
@@ -100,7 +100,7 @@ def _help_of(error: click.UsageError) -> str | None:
 
 
 def _complain(message: str, hint: str | None) -> None:
-    message = message.removeprefix("Error: ").removeprefix("error: ")
-    click.echo(click.style("error: ", fg="red", bold=True) + plain(message), err=True)
+    message = " ".join(message.split()).removeprefix("Error: ").removeprefix("error: ")
+    prose.aside(message, "error: ", "red", bold=True)
     if hint:
-        click.echo(click.style("hint: ", fg="yellow") + plain(hint), err=True)
+        prose.aside(hint, "hint: ", "yellow")

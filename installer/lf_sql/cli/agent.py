@@ -8,7 +8,7 @@ import click
 
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.cli.session import as_asked, installed, of_tenant, one
+from lf_sql.cli.session import as_asked, installed, of_tenant, one, tell_namesakes
 
 LIST = """
 select
@@ -50,6 +50,7 @@ def create(name: str, spending_limit: float | None, max_daily_battles: int | Non
                 "values (%s, %s, %s, %s)",
                 [row["id"], row["lenser_id"], limit, max_daily_battles],
             )
+        tell_namesakes(conn, "agent", name)
     if options().as_json:
         emit_one(row)
     else:

@@ -13,7 +13,7 @@ from lf_sql.plain import dumps
     epilog='\b\nExamples:\n  eval "$(lf-sql completion bash)"\n'
     "  lf-sql completion fish > ~/.config/fish/completions/lf-sql.fish"
 )
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", metavar="bash|zsh|fish", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
     """Print the completion script of a shell; no database is asked until a key is pressed."""
     from lf_sql.cli import cli

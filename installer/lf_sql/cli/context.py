@@ -14,9 +14,9 @@ from uuid import UUID
 
 import click
 
-from lf_sql import db
+from lf_sql import db, durations
 from lf_sql.cli.params import Text
-from lf_sql.cli.terminal import record, words
+from lf_sql.cli.terminal import prose, record
 from lf_sql.cli.terminal.table import Column, of_names
 from lf_sql.cli.terminal.table import show as show_table
 from lf_sql.db import Connection, require_installed
@@ -214,7 +214,7 @@ def emit_one(row: Row) -> None:
 def _spelt(name: str, value: Any) -> tuple[str, Any]:
     """A column for a person; milliseconds as the span that they are."""
     if name.endswith("_ms") and isinstance(value, int):
-        name, value = name.removesuffix("_ms"), words.span(value)
+        name, value = name.removesuffix("_ms"), durations.spelt(value)
     return name.replace("_", " "), value
 
 
@@ -235,7 +235,7 @@ def is_for_a_person() -> bool:
 
 def note(line: str) -> None:
     """A line for a person, on stderr, so that it does not mix with piped output."""
-    click.echo(plain(line), err=True)
+    prose.aside(line)
 
 
 def table(rows: Sequence[Row], columns: Sequence[str]) -> None:

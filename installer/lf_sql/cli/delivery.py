@@ -44,7 +44,7 @@ def list_() -> None:
 @click.command(
     "set",
     epilog="\b\nExamples:\n"
-    "  lf-sql delivery set default --url https://jobs.example.org/run --secret-name lf-sql\n"
+    "  lf-sql delivery set default --url https://jobs.example.org/run\n"
     "  LF_SQL_WEBHOOK_SECRET=whsec_... lf-sql delivery set default --store-secret\n"
     "  lf-sql delivery set chat --send run.failed --send run.timed_out\n"
     "  lf-sql delivery set default --inactive",
@@ -56,7 +56,8 @@ def list_() -> None:
     "sends",
     multiple=True,
     type=click.Choice(SENDS),
-    help="What goes there: runs, or events. May be repeated.",
+    metavar="WHAT",
+    help=f"What goes there: {', '.join(SENDS)}. May be repeated.",
 )
 @click.option("--workflow", help="Of this workflow alone; none: of all.")
 @click.option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +12,10 @@ from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.params import Json
-from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one
+from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one, tell_namesakes
+from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.ask import ask, yes_option
+from lf_sql.cli.terminal.table import Column, Row, short_ids
 
 LIST = """
 select g.id, g.name, g.endpoint, count(c.id) as crons,
@@ -32,6 +34,32 @@ RUN_COLUMNS = [
     *("id", "operation", "scheduled_for", "status", "created_at", "completed_at"),
     *("worker_id", "error"),
 ]
+
+
+def _crons(rows: Sequence[Row]) -> list[Column]:
+    """Of gateway cron list."""
+    ids = short_ids(rows, "id")
+
+    def last(row: Row) -> str | None:
+        return row["last_run_at"] and f"{row['last_status']}, {words.distance(row['last_run_at'])}"
+
+    def next_slot(row: Row) -> str | None:
+        is_to_come = row["is_active"] and row["next_run_at"]
+        return (
+            words.clock(row["next_run_at"], words.zone_of(row["timezone"])) if is_to_come else None
+        )
+
+    return [
+        Column("ID", ids("id"), 1, least=8),
+        Column("OPERATION", "operation", 0, least=14, most=30),
+        Column("WHEN", "cron_expr", 1, least=12, most=20),
+        Column("ZONE", "timezone", 4, least=12),
+        Column("NEXT", next_slot, 2),
+        Column("LAST", last, 3, short=lambda row: row["last_status"]),
+        Column("STATUS", lambda row: "enabled" if row["is_active"] else "disabled", 0),
+        Column("FULL ID", "id", 9, is_wide=True),
+    ]
+
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -85,6 +113,7 @@ def create(name: str, endpoint: str | None, gateway_id: UUID | None) -> None:
             "select g.* from public.fn_upsert_gateway(%s, %s, %s) as g",
             [gateway_id, name, endpoint],
         )
+        tell_namesakes(conn, "gateway", name)
     _told(row)
 
 
@@ -121,7 +150,8 @@ def list_crons(gateway: str) -> None:
         rows = conn.execute(
             "select c.* from public.fn_gateway_cron_list(%s::uuid) as c", [found.id]
         ).fetchall()
-    emit(rows, CRON_COLUMNS, empty=f"no crons: lf-sql gateway cron add {gateway} OPERATION EXPR")
+    empty = f"no crons: lf-sql gateway cron add {gateway} OPERATION EXPR"
+    emit(rows, CRON_COLUMNS, empty=empty, view=_crons)
 
 
 @click.command(epilog='\b\nExample:\n  lf-sql gateway cron add eu-west health_probe "*/5 * * * *"')
@@ -167,6 +197,10 @@ def update(
     is_active: bool | None,
 ) -> None:
     """Change a cron; options that are left out change nothing."""
+    if all(value is None for value in (operation, expr, timezone, payload, is_active)):
+        raise click.UsageError(
+            "say what to change: --operation, --cron, --tz, --payload, --on or --off"
+        )
     with as_owner_of("cron", cron) as (conn, found):
         row = one(
             conn,

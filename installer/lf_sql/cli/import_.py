@@ -61,6 +61,11 @@ def tell(
         click.echo(text, nl=False)
     for one in refused:
         note(f"refused: {one.where}: {one.reason}")
+    doubts = [(job.title, job.doubt) for job in jobs if isinstance(job, found.Job) and job.doubt]
+    for doubt in dict.fromkeys(doubt for _, doubt in doubts):
+        titles = [title for title, one in doubts if one == doubt]
+        more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
+        note(f'look at "{titles[0]}"{more}: {doubt}')
     note(f"{count} imported, {len(refused)} refused")
     if refused and not allow_partial:
         raise click.exceptions.Exit(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import keyword
 import pkgutil
@@ -11,24 +10,37 @@ from pathlib import Path
 import click
 
 from lf_sql.cli.context import adopt
+from lf_sql.near import nearest
 
 NOT_COMMANDS = {
     "candidates", "changes", "context", "lazy", "lookup", "output", "params", "progress", "report",
     "session", "terminal",
 }  # fmt: skip
 PACKAGE = "lf_sql.cli"
+UNCUT = 10_000  # characters of a first sentence: it is folded
 
 
 class SuggestingGroup(click.Group):
-    """A group that suggests the right command for a mistyped one."""
+    """A group that suggests the right command for a mistyped one, and whose help cuts nothing."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [
+            (name, command.get_short_help_str(UNCUT))
+            for name, command in found
+            if command is not None and not command.hidden
+        ]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         names = self.list_commands(ctx)
         if args and args[0] not in names and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], names, n=1, cutoff=0.5)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest(args[0], names)
+            hint = f" Did you mean {near!r}?" if near else ""
             ctx.fail(f"No such command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 

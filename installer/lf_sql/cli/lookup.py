@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from uuid import UUID
 
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
+from lf_sql.near import nearest
 from lf_sql.plain import plain
 
 
@@ -57,6 +57,7 @@ KINDS = {
             ("t.operation {is_it}",),
             "(select g.name from agents.gateways as g where g.id = t.gateway_id)"
             " || ', ' || t.operation || ', ' || t.cron_expr",
+            "t.operation",
         ),
     )
 }
@@ -118,6 +119,19 @@ def find(conn: Connection, word: str, text: str, lenser_of: UUID | str | None = 
     return Found(rows[0]["id"], rows[0]["user_id"])
 
 
+def called(conn: Connection, word: str, text: str, lenser_of: UUID | str | None = None) -> int:
+    """How many rows bear this name; of workflows, agents, teams and gateways several may."""
+    kind = KINDS[word]
+    row = conn.execute(
+        f"select count(*) as count from {kind.table} as t "  # noqa: S608
+        f"left join lensers.profiles as p on p.id = t.lenser_id "
+        f"where ({kind.is_named('= %(text)s')}) "
+        "and (%(user)s::uuid is null or p.user_id = %(user)s::uuid)".encode(),
+        {"text": text, "user": lenser_of},
+    ).fetchone()
+    return int(row["count"]) if row else 0
+
+
 def _near(conn: Connection, kind: Kind, text: str, lenser_of: UUID | str | None) -> str | None:
     """The name nearest to `text`, where one is near."""
     if not kind.name:
@@ -129,9 +143,7 @@ def _near(conn: Connection, kind: Kind, text: str, lenser_of: UUID | str | None)
         "limit 10000".encode(),
         {"user": lenser_of},
     ).fetchall()
-    by_text = {row["name"].casefold(): row["name"] for row in rows if row["name"]}
-    found = difflib.get_close_matches(text.casefold(), by_text, n=1, cutoff=0.7)
-    return by_text[found[0]] if found else None
+    return nearest(text, [row["name"] for row in rows if row["name"]])
 
 
 def _list_of(word: str) -> str:

@@ -10,6 +10,7 @@ import click
 from lf_sql import roles
 from lf_sql.apply import Outcome
 from lf_sql.bundle import Bundle
+from lf_sql.cli.terminal import prose
 from lf_sql.compare import Finding
 from lf_sql.errors import LfSqlError
 from lf_sql.job_types import Driver
@@ -36,9 +37,9 @@ def installed(
             + (f" ({reasons})" if reasons else "")
         )
     for finding in sequences:
-        click.echo(f"mended: {plain(finding)}")
+        prose.said(f"mended: {finding}")
     for line in roles.weaker(plan.role_map):
-        click.echo(f"weaker: {plain(line)}")
+        prose.said(f"weaker: {line}")
     show_driver(driver)
     refuse_leftovers(outcome)
 
@@ -85,13 +86,13 @@ def show_some(findings: Sequence[Finding], *, err: bool = False, most: int = 20)
 def show_driver(driver: Driver) -> None:
     """The jobs, or exactly what is missing."""
     if driver.registered:
-        click.echo(f"pg_cron: {', '.join(driver.registered)} registered")
+        prose.said(f"pg_cron: {', '.join(driver.registered)} registered")
     for trouble in driver.troubles:
-        click.echo(f"pg_cron: {plain(trouble.problem)}")
+        prose.said(f"pg_cron: {trouble.problem}")
         for command in trouble.commands:
             click.echo(f"    {plain_lines(command)}")
     for finding in driver.findings:
-        click.echo(f"pg_cron: {plain(finding)}")
+        prose.said(f"pg_cron: {finding}")
 
 
 def removed(what: Removed) -> None:
@@ -99,8 +100,8 @@ def removed(what: Removed) -> None:
     gone = [f"{what.functions} functions in public", "5 schemas"]
     gone += [f"job {name}" for name in what.jobs]
     gone += [f"role {name}" for name in what.roles]
-    click.echo(f"lf-sql is removed: {plain(', '.join(gone))}")
+    prose.said(f"lf-sql is removed: {', '.join(gone)}")
     for name in what.kept:
-        click.echo(f"kept: role {plain(name)}, which other databases or objects use")
+        prose.said(f"kept: role {name}, which other databases or objects use")
     for line in what.warnings:
-        click.echo(plain(f"warning: {line}"), err=True)
+        prose.aside(line, "warning: ")

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 from lf_sql.cli import lookup
-from lf_sql.cli.context import acting, command_name, connect, options, require_installed
+from lf_sql.cli.context import acting, command_name, connect, note, options, require_installed
 from lf_sql.cli.lookup import Found
 from lf_sql.cli.progress import progress
 from lf_sql.db import Connection, describe
@@ -95,6 +95,13 @@ def of_its_state() -> Iterator[None]:
 def find(conn: Connection, word: str, text: str, of: Found | None = None) -> Found:
     """The row that `text` names: the tenant's of --as, or of the owner of another row."""
     return lookup.find(conn, word, text, of.user_id if of else options().as_user)
+
+
+def tell_namesakes(conn: Connection, word: str, name: str) -> None:
+    """What was just made has a name that another has: from now on the name means neither."""
+    count = lookup.called(conn, word, name, options().as_user)
+    if count > 1:
+        note(f'there are {count} {word}s called "{name}" now: say which by its id')
 
 
 def one(conn: Connection, query: str, params: Any = ()) -> dict[str, Any]:

@@ -8,15 +8,26 @@ from typing import Any
 import click
 
 from lf_sql import bundle, jobs
-from lf_sql.cli.context import connect_cron, cron_option, emit, is_for_a_person, note
+from lf_sql.cli.context import (
+    connect_cron,
+    cron_option,
+    emit,
+    is_for_a_person,
+    note,
+    options,
+)
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.session import installed, one
 from lf_sql.cli.terminal import prose
 from lf_sql.db import Connection
+from lf_sql.durations import spelt
 from lf_sql.plain import plain
 
 MEANING = """
-select a.attname as name, pg_catalog.to_jsonb(d) ->> a.attname as value,
+select
+  a.attname as name, pg_catalog.to_jsonb(d) ->> a.attname as value,
+  case when a.atttypid = 'pg_catalog.interval'::pg_catalog.regtype then pg_catalog.extract(
+    'epoch', (pg_catalog.to_jsonb(d) ->> a.attname)::pg_catalog.interval) * 1000 end as ms,
   pg_catalog.col_description(a.attrelid, a.attnum) as meaning
 from pg_catalog.pg_attribute as a
 cross join lenses.dispatch_settings as d
@@ -41,7 +52,7 @@ def list_() -> None:
 @click.command(
     "set",
     epilog="\b\nExamples:\n  lf-sql settings set batch_size 500\n"
-    "  lf-sql settings set missed_grace '5 minutes'\n"
+    "  lf-sql settings set missed_grace 5m\n"
     "  lf-sql settings set max_schedules_per_lenser none\n"
     "  lf-sql settings set dispatch_lanes 2",
 )
@@ -94,7 +105,13 @@ def _patch(name: str, value: Any) -> str:
 
 
 def _rows(conn: Connection) -> list[dict[str, Any]]:
-    return conn.execute(MEANING.encode()).fetchall()
+    """People read `2m` and may write it; --json has the interval as the server writes it."""
+    rows = []
+    for row in conn.execute(MEANING.encode()).fetchall():
+        ms = row.pop("ms")
+        is_spelt = ms is not None and not options().as_json
+        rows.append({**row, "value": spelt(ms)} if is_spelt else row)
+    return rows
 
 
 group = SuggestingGroup(

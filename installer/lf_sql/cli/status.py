@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -60,6 +61,17 @@ def command(cron_dsn: str | None) -> None:
         raise LfSqlError("the database is not up to date", "lf-sql upgrade")
 
 
+def _pending(reasons: Sequence[str]) -> str:
+    """Many migrations as the first and the last of them."""
+    steps = [one for one in reasons if one.startswith("migration ")]
+    if len(steps) > 2:
+        first, last = (step.removeprefix("migration ") for step in (steps[0], steps[-1]))
+        reasons = [f"{len(steps)} migrations, {first} to {last}"] + [
+            one for one in reasons if one not in steps
+        ]
+    return "; ".join(reasons) or "nothing"
+
+
 def _draw(row: dict[str, Any]) -> None:
     """The same for a person."""
     stands_in = "; ".join(f"{role} for {what}" for what, role in row["stands_in"].items())
@@ -71,7 +83,7 @@ def _draw(row: dict[str, Any]) -> None:
             else "not here",
             "this command": f"version {row['command']}",
             "server": f"PostgreSQL {row['server']}",
-            "pending": "; ".join(row["pending"]) or "nothing",
+            "pending": _pending(row["pending"]),
             "roles": stands_in if any(k != v for k, v in row["stands_in"].items()) else None,
             "jobs": ", ".join(row["jobs"]) or "none: pg_cron drives nothing here",
             "pg_cron": "; ".join(row["pg_cron"]),

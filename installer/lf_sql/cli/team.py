@@ -7,7 +7,7 @@ import click
 from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.cli.session import as_asked, find, installed, of_tenant, one
+from lf_sql.cli.session import as_asked, find, installed, of_tenant, one, tell_namesakes
 
 LIST = """
 select
@@ -49,6 +49,7 @@ def create(name: str, members: tuple[str, ...]) -> None:
                 "values (%s, %s, %s)",
                 [row["id"], find(conn, "agent", member).id, row["lenser_id"]],
             )
+        tell_namesakes(conn, "team", name)
     if options().as_json:
         emit_one(row)
     else:

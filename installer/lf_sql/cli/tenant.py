@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import click
 
-from lf_sql.cli.context import emit, emit_one, options
+from lf_sql.cli.context import emit, emit_one, note, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.session import as_asked, installed, one
 from lf_sql.cli.terminal import words
@@ -50,13 +50,29 @@ def list_() -> None:
 @click.option("--user-id", type=click.UUID, help="The sub of its JWT (a new one).")
 @click.option("--display-name", help="As people read it.")
 def create(handle: str, user_id: UUID | None, display_name: str | None) -> None:
-    """Create a tenant, and print the user id that acts as it."""
+    """Create a tenant, and print the user id that acts as it.
+
+    A second one with the same handle is made only for a --user-id of its own.
+    """
     with installed() as conn:
         there = conn.execute(
             "select p.handle from lensers.profiles as p where p.user_id = %s", [user_id]
         ).fetchone()
         if there:
-            raise LfSqlError(f"user {user_id} is a tenant already", "lf-sql tenant list")
+            raise LfSqlError(
+                f"user {user_id} is a tenant already: {there['handle'] or 'without a handle'}",
+                f"act as it with --as {user_id}",
+            )
+        same = conn.execute(
+            "select p.user_id from lensers.profiles as p where p.handle = %s order by p.created_at",
+            [handle],
+        ).fetchone()
+        if same and user_id is None:
+            raise LfSqlError(
+                f"there is a tenant {handle!r} already, with the user id {same['user_id']}",
+                f"act as it with --as {same['user_id']}; for a second one of that handle give the "
+                "sub of its JWT: --user-id UUID",
+            )
         row = one(
             conn,
             "insert into lensers.profiles (user_id, handle, display_name) values (%s, %s, %s) "
@@ -67,6 +83,11 @@ def create(handle: str, user_id: UUID | None, display_name: str | None) -> None:
         emit_one(row)
     else:
         click.echo(row["user_id"])
+    if same:
+        note(
+            f"another tenant is called {handle!r} too: name this one by its user id, in `tenant:` "
+            "of files as well"
+        )
 
 
 group = SuggestingGroup(

@@ -17,7 +17,7 @@ from lf_sql.worker import Settings, Worker
 EPILOG = """\b
 Environment:
   TICK_MS               milliseconds from tick to tick (1000)
-  LOOKAHEAD_MS          slots within it fire at their own second (60000; at most 600000)
+  LOOKAHEAD_MS          slots within it fire at their own second (60000)
   MAX_CATCHUP_PER_TICK  slots of one schedule a tick (the database's setting)
 \b
 Examples:

@@ -10,7 +10,7 @@ from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
 from lf_sql.cli.params import Json
-from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one
+from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one, tell_namesakes
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.table import Column, Row, short_ids
 
@@ -74,6 +74,7 @@ def create(title: str, definition: str | None, kind: str, workflow_id: str | Non
             "select w.* from public.fn_upsert_workflow(%s, %s, %s, %s) as w",
             [workflow_id, title, definition, kind],
         )
+        tell_namesakes(conn, "workflow", title)
     if options().as_json:
         emit_one(row)
     else:

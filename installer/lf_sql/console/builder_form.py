@@ -18,6 +18,7 @@ from lf_sql.console.form import (
     parsed,
 )
 from lf_sql.db import INTEGER_MAX
+from lf_sql.durations import spelt
 
 UNITS = {"minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
 
@@ -89,17 +90,6 @@ BLANK: dict[str, Any] = {
 }  # fmt: skip
 
 
-def spell(milliseconds: float) -> str:
-    """A duration as the form takes it: `5 min`, `1 h 30 min`."""
-    rest, parts = round(milliseconds), []
-    units = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1))
-    for unit, size in units:
-        if rest >= size:
-            parts.append(f"{rest // size} {unit}")
-            rest %= size
-    return " ".join(parts) or "0 s"
-
-
 def _wall(at: datetime | None, zone: str) -> str:
     return at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M") if at else ""
 
@@ -107,7 +97,7 @@ def _wall(at: datetime | None, zone: str) -> str:
 def _text(kind: str, value: Any) -> Any:
     """A policy's value in the form."""
     if kind == "duration":
-        return spell(value)
+        return spelt(value)
     if kind == "list":
         return ", ".join(value)
     if kind == "many":
@@ -125,7 +115,7 @@ def values(row: Mapping[str, Any], zone: str) -> dict[str, Any]:
         "description": row["description"] or "",
         "timezone": row["timezone"],
         **{name: _wall(row[name], zone) for name in INSTANTS},
-        "jitter_ms": spell(row["jitter_ms"]) if row["jitter_ms"] else "",
+        "jitter_ms": spelt(row["jitter_ms"]) if row["jitter_ms"] else "",
         "calendar_id": str(row["calendar_id"]) if row["calendar_id"] else None,
         "on_holiday": row["on_holiday"] or "skip",
         "assignee": f"{row['assignee_type']}:{row['assignee_id']}" if row["assignee_id"] else "",
@@ -269,7 +259,7 @@ def _said(name: str, value: Any, labels: Mapping[str, str]) -> str:
     if name == "interval_ms" and isinstance(value, int):
         return interval_words(value)
     if name == "jitter_ms" and isinstance(value, int):
-        return f"± {spell(value)}" if value else "none"
+        return f"± {spelt(value)}" if value else "none"
     if isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
     return labels.get(str(value), str(value))

@@ -121,9 +121,12 @@ class Heat:
 
 
 def heat(cells: Sequence[Mapping[str, Any]]) -> Heat:
-    """Days by hours; shades run from the quietest hour that has slots to the busiest."""
+    """Days by hours; shades run up to the busiest hour, from the quietest or half of it.
+
+    Hours that have nearly the same number of slots have nearly the same shade.
+    """
     top = max((cell["slots"] for cell in cells), default=0)
-    low = min((cell["slots"] for cell in cells), default=0)
+    low = min([top // 2, *(cell["slots"] for cell in cells)])
     days: dict[date, list[Mapping[str, Any]]] = {}
     for cell in cells:
         share = ((cell["slots"] - low) / (top - low)) ** 0.7 if top > low else 0.3

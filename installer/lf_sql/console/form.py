@@ -39,7 +39,7 @@ def milliseconds(text: str | None, field: str) -> int | None:
         return None
     found = duration(text)
     if found is None:
-        raise UnfitError(field, f"“{text[:60]}” is no duration.", "Write 5 min or 1 h 30 min.")
+        raise UnfitError(field, f"“{text[:60]}” is no duration.", "Write 5m or 1h 30m.")
     return round(found.total_seconds() * 1000)
 
 

@@ -15,11 +15,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from lf_sql import __version__, instants
+from lf_sql.durations import spelt
 
 HERE = Path(__file__).parent
 LIVE = 5  # seconds between two looks at what is live
-
-_SPANS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 def when(value: datetime | str | None, form: str = "datetime", zone: str | None = None) -> Markup:
@@ -54,18 +53,16 @@ def clock(value: datetime, zone: str) -> str:
 
 
 def span(value: float | timedelta | None) -> str:
-    """Seconds in words: the two largest units."""
+    """Seconds as `3m 25s`, `4.2s`, `17ms`: the two largest units."""
     if value is None:
         return "–"
     seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    if abs(seconds) < 1:
+        return f"{round(1000 * seconds)}ms"
     if abs(seconds) < 10:
-        return f"{seconds:.1f} s"
-    rest, parts = round(abs(seconds)), []
-    for unit, size in _SPANS:
-        if rest >= size:
-            parts.append(f"{rest // size} {unit}")
-            rest %= size
-    return ("-" if seconds < 0 else "") + " ".join(parts[:2])
+        return f"{seconds:.1f}s"
+    sign = "-" if seconds < 0 else ""
+    return sign + " ".join(spelt(round(abs(seconds)) * 1000).split()[:2])
 
 
 def pretty(value: Any) -> str:

@@ -13,6 +13,7 @@ _SETTING = re.compile(
     r"""\s*(?P<q>["']?)(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P=q)\s*=\s*(?P<value>.*?)\s*"""
 )
 _JOB = re.compile(r"(?:[-0-9*@?~][^ \t]*)[ \t]")
+_HEADING = re.compile(r"(?i)m(in(ute)?)?[ \t]+h(our)?[ \t]+d")  # m h dom mon dow command
 _UNREAD = "MAILTO", "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING"
 
 
@@ -52,8 +53,9 @@ class _Reader:
 
     def _comment(self, line: str) -> None:
         text = line.lstrip("#").strip()
-        if not text.strip("-=*# ") or (_JOB.match(text) and len(text.split()) > 5):
-            self.comments.clear()  # a rule, or a job that is commented out
+        is_job = _JOB.match(text) and len(text.split()) > 5
+        if not text.strip("-=*# ") or is_job or _HEADING.match(text):
+            self.comments.clear()  # a rule, a job that is commented out, or what fields are called
         elif text:
             self.comments.append(text)
 
@@ -103,7 +105,15 @@ class _Reader:
         if self.comments:
             schedule["description"] = " ".join(self.comments)[:2000]
         self._environment(node)
-        return Job(title_of(command), schedule, node, notes)
+        return Job(title_of(command), schedule, node, notes, self._doubt(command))
+
+    def _doubt(self, command: str) -> str | None:
+        first = command.split()[0]
+        if first == "root" and not self.is_system:
+            return "its command begins with root; is this a system crontab? then add --system"
+        if re.fullmatch(r"[*?/0-9,-]+", first):
+            return f"its command begins with {first}, as cron reads it; is that a sixth field?"
+        return None
 
     def _set(self, name: str, value: str, where: str) -> Left | None:
         if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":

@@ -19,12 +19,16 @@ class Refused(Exception):
 
 @dataclass
 class Job:
-    """One job; `schedule` in the file's keys, `node` what it ran."""
+    """One job; `schedule` in the file's keys, `node` what it ran.
+
+    `doubt`: why it is likely not what was meant, although it is what the other scheduler reads.
+    """
 
     title: str
     schedule: dict[str, Any]
     node: dict[str, Any]
     notes: list[str] = field(default_factory=list)
+    doubt: str | None = None
 
 
 @dataclass
@@ -38,7 +42,7 @@ class Left:
 
 def title_of(command: str) -> str:
     """A short name for a command: its words without the folders of the first."""
-    text = " ".join(plain(command).split())
+    text = plain(" ".join(command.split()))
     first, _, rest = text.partition(" ")
     text = f"{first.rpartition('/')[2] or first} {rest}".strip()
     return text if len(text) <= 60 else f"{text[:57].rstrip()}..."
@@ -60,7 +64,7 @@ def file(
             lines += [f"  # {plain(one.where)}", f"  #   {word}: {plain(one.reason)}"]
             continue
         title = _free(one.title, taken)
-        lines += [f"  # {plain(note)}" for note in one.notes]
+        lines += [f"  # {plain(note)}" for note in [*one.notes, one.doubt] if note]
         item = {
             title: {
                 "definition": {"nodes": [{"id": "run", **one.node}], "edges": []},

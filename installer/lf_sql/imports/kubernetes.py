@@ -9,8 +9,7 @@ from typing import Any
 
 import yaml
 
-from lf_sql.ascode import keys
-from lf_sql.durations import duration
+from lf_sql.durations import duration, spelt
 from lf_sql.errors import LfSqlError
 from lf_sql.imports import cron
 from lf_sql.imports.found import Job, Left, Refused
@@ -31,6 +30,11 @@ def read(text: str, file: str, timezone: str) -> list[Job | Left]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         said = " ".join(str(error).split())
         raise LfSqlError(f"{file}: this is no YAML: {said}") from None
+    if strange := [one for one in documents if one is not None and not isinstance(one, dict)]:
+        raise LfSqlError(
+            f"{file}: this is no Kubernetes manifest: it begins {str(strange[0])[:40]!r}",
+            "kubectl get cronjobs -A -o yaml writes one; for a crontab: lf-sql import crontab",
+        )
     found: list[Job | Left] = []
     for one in _cron_jobs(documents):
         meta = _object(one.get("metadata"))
@@ -102,7 +106,7 @@ def _when(text: str, spec: dict[str, Any], timezone: str) -> tuple[dict[str, Any
             minutes = max(1, round(length.total_seconds() / 60))
             near = "* * * * *" if minutes == 1 else f"*/{minutes} * * * *"
             raise Refused(f'an interval has five minutes at least; near it is cron: "{near}"')
-        every = keys.written(round(length.total_seconds() * 1000))
+        every = spelt(round(length.total_seconds() * 1000))
         return {"every": every}, ["@every counts from when it is created, there as here"]
     if text.startswith("@"):
         if text not in cron.NICKNAMES:

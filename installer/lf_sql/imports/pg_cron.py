@@ -41,6 +41,7 @@ def _job(row: dict[str, Any], zone: str) -> Job | Left:
     name = row["jobname"] or title_of(row["command"])
     where = f"job {row['jobid']} ({name}): {row['schedule']} {row['command']}"
     if OURS.fullmatch(row["jobname"] or ""):
+        where = f"job {row['jobid']} ({name})"
         return Left(where, "this is lf-sql's own", is_fine=True)
     try:
         expression, notes = _expression(row["schedule"].strip())

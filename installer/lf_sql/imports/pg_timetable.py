@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from lf_sql.ascode import keys
 from lf_sql.db import Connection
+from lf_sql.durations import spelt
 from lf_sql.errors import LfSqlError
 from lf_sql.imports import cron, owned
 from lf_sql.imports.found import Job, Left, Refused
@@ -82,7 +82,7 @@ def _when(chain: dict[str, Any], zone: str) -> tuple[dict[str, Any], list[str]]:
     if text == "@reboot":
         raise Refused(cron.REBOOT)
     if seconds is not None:
-        every = keys.written(seconds * 1000)
+        every = spelt(seconds * 1000)
         is_short = seconds < 300
         near = 'cron: "* * * * *"' if is_short else f"every: {every}"
         if text.startswith("@after"):

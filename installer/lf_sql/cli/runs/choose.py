@@ -98,7 +98,11 @@ def filtered(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
             click.option(
-                "--status", type=click.Choice(STATUSES), multiple=True, help="May be repeated."
+                "--status",
+                type=click.Choice(STATUSES),
+                metavar="STATUS",
+                multiple=True,
+                help=f"{', '.join(STATUSES)}. May be repeated.",
             ),
             click.option(
                 "--failed", is_flag=True, help="The same as --status failed --status timed_out."

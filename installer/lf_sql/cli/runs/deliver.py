@@ -17,17 +17,19 @@ from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor
 from lf_sql.executor.handlers import Handler
 
-EPILOG = """\b
+EPILOG = """
 Each run is posted as JSON (id, attempt, worker_id, context_inputs and definition among its
 keys), signed as Standard Webhooks are, with the secret whsec_... of LF_SQL_WEBHOOK_SECRET;
 two, with a blank between, while one replaces the other. webhook-id is RUN:ATTEMPT, and
 traceparent makes the request part of the run's trace.
+
 \b
-  200 and a JSON object   completes the run with it; a number spent_credits in it is booked
-  202                     the endpoint calls fn_complete_workflow_run with the worker_id and
-                          attempt that it got before the lease ends (see --lease)
-  408 425 429 5xx, none   another attempt by policy, no sooner than Retry-After
-  anything else           fails the run as contract_violated
+  200, a JSON object  completes the run with it; its spent_credits are booked
+  202                 the endpoint calls fn_complete_workflow_run, with the
+                      worker_id and attempt that it got, within --lease
+  408 425 429 5xx     another attempt by policy, no sooner than Retry-After;
+                      so does no answer
+  anything else       fails the run as contract_violated
 \b
 Examples:
   lf-sql runs deliver --url https://jobs.example.org/run

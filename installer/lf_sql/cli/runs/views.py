@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
+from lf_sql import durations
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.table import Column, Row, inline, short_ids, text_of
 from lf_sql.instants import read
@@ -79,7 +80,7 @@ def took(row: Row) -> str | None:
     if started is None or ended is None or ended < started:
         return None
     ms = round((ended - started).total_seconds() * 1000)
-    return words.span(ms if ms < 1000 else ms // 1000 * 1000)
+    return durations.spelt(ms if ms < 1000 else ms // 1000 * 1000)
 
 
 def _at(name: str, zone: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import click
 import psycopg
@@ -16,12 +17,13 @@ from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor
 from lf_sql.executor.handlers import Handler
 
-EPILOG = """\b
+EPILOG = """
 The command gets the run as JSON on standard input (context_inputs and definition
 among its keys), its id in LF_RUN_ID and its trace in TRACEPARENT. What it prints is the
 result, as JSON; a number spent_credits in it is booked. An exit code that is not 0 fails
 the run, with the tail of stderr; retry_policy decides whether it is tried again. The
 connection's own variables are not passed on: LF_SQL_COMMAND_DSN is, as DATABASE_URL.
+
 \b
 Examples:
   lf-sql runs work -- ./report.py
@@ -90,7 +92,14 @@ def command(
     --sql run what `lf-sql import` found: definitions of one node with that action.
     """
     if bool(command) == (shell or sql is not None):
-        raise click.UsageError("either COMMAND or --shell, --sql DSN")
+        raise click.UsageError(
+            "say who does the runs: COMMAND after --, or --shell, --sql DSN instead of it"
+        )
+    if command and shutil.which(command[0]) is None:
+        raise LfSqlError(
+            f"there is no command {command[0]!r}, and every run would fail",
+            "give its path, or one that is found in PATH and may be executed",
+        )
     if not command:
         command = _actions(shell, sql)
     if lease < 1000:

@@ -20,7 +20,7 @@ group = SuggestingGroup(
     "schedule",
     help="Create, watch and steer schedules. ID is an id, the beginning of one, or a name.",
     epilog="\b\nExamples:\n"
-    '  lf-sql schedule create "Nightly report" --cron "0 9 * * 1-5" --tz Europe/Istanbul\n'
+    '  lf-sql schedule create "Nightly report" --cron "0 9 * * 1-5" --tz Asia/Tokyo\n'
     "  lf-sql schedule preview 3f2a --next 5\n"
     "  lf-sql schedule health",
     commands=[

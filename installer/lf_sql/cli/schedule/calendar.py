@@ -112,9 +112,9 @@ def list_(
 @click.command(
     cls=taking("--name"),
     epilog="\b\nExamples:\n"
-    "  lf-sql schedule calendar create closing --dates 2026-12-24,2026-12-31 --tz Europe/Rome\n"
+    "  lf-sql schedule calendar create closing --dates 2026-12-24,2026-12-31\n"
     "  lf-sql schedule calendar create mine --clone us-federal-holidays-2026\n"
-    '  lf-sql schedule calendar create weekends --rules \'[{"weekdays": ["SAT", "SUN"]}]\'',
+    '  lf-sql schedule calendar create sundays --rules \'[{"weekdays": ["SUN"]}]\'',
 )
 @click.argument("name")
 @click.option("--dates", "text", help="2026-12-24,2026-12-31")

@@ -8,11 +8,13 @@ import click
 
 from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import emit_one, is_for_a_person, options
+from lf_sql.cli.lookup import Found
 from lf_sql.cli.params import Json
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.session import as_asked, as_owner_of, find, installed, one
 from lf_sql.cli.terminal import record
 from lf_sql.cli.terminal.ask import ask, yes_option
+from lf_sql.errors import LfSqlError
 
 SHOW = """
 select
@@ -30,10 +32,22 @@ CALENDAR = click.argument("calendar", shell_complete=complete("calendar"))
 
 def days(text: str) -> list[date]:
     """Dates separated by commas or blanks."""
-    try:
-        return [date.fromisoformat(word) for word in text.replace(",", " ").split()]
-    except ValueError as error:
-        raise click.BadParameter(f"{error}: write 2026-12-25,2026-12-26") from None
+    found = []
+    for word in text.replace(",", " ").split():
+        try:
+            found.append(date.fromisoformat(word))
+        except ValueError:
+            raise click.BadParameter(f"{word!r} is no date: write 2026-12-25,2026-12-26") from None
+    return found
+
+
+def own(found: Found, name: str) -> None:
+    """Raise where it is a seed, which has no owner."""
+    if found.user_id is None:
+        raise LfSqlError(
+            f"{name!r} is a seed: everybody sees it, and nobody changes it",
+            f"change a copy: lf-sql schedule calendar create NAME --clone {name}",
+        )
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql schedule calendar show closing-days")
@@ -88,6 +102,7 @@ def update(
         raise click.UsageError("say what to change: --dates, --add, --rules, --name, --kind, --tz")
     dates = days(text) if text is not None else days(add) if add is not None else None
     with as_owner_of("calendar", calendar) as (conn, found):
+        own(found, calendar)
         row = one(
             conn,
             "select u.* from lenses.schedule_calendars as c "
@@ -114,6 +129,7 @@ def delete(calendar: str, yes: bool) -> None:
     """Delete a calendar that no schedule has."""
     with installed() as conn:
         found = find(conn, "calendar", calendar)
+        own(found, calendar)
     ask(f"Delete the calendar {calendar}?", yes)
     with as_owner_of("calendar", str(found.id)) as (conn, found):
         conn.execute("select public.fn_delete_schedule_calendar(%s::uuid)", [found.id])

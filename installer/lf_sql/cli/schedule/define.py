@@ -94,8 +94,8 @@ def fields(command: Callable[..., None]) -> Callable[..., None]:
 @click.command(
     cls=taking("--workflow"),
     epilog="\b\nExamples:\n"
-    '  lf-sql schedule create "Nightly report" --cron "0 9 * * 1-5" --tz Europe/Istanbul\n'
-    "  lf-sql schedule create 3f2a --every 6h --no-approval --calendar us-federal-holidays\n"
+    '  lf-sql schedule create "Nightly report" --cron "0 9 * * 1-5" --tz Asia/Tokyo\n'
+    "  lf-sql schedule create 3f2a --every 6h --no-approval --calendar closing-days\n"
     "  lf-sql schedule create 3f2a --name launch --at 2026-12-24T09:00+01:00",
 )
 @click.argument("workflow", shell_complete=complete("workflow"))
@@ -126,7 +126,7 @@ def create(workflow: str, **given: Any) -> None:
 @click.command(
     epilog="\b\nExamples:\n"
     '  lf-sql schedule update morning --cron "30 9 * * 1-5"\n'
-    "  lf-sql schedule update 3f2a --calendar us-federal-holidays --on-holiday after"
+    "  lf-sql schedule update 3f2a --calendar closing-days --on-holiday after"
 )
 @ID
 @fields
@@ -207,8 +207,11 @@ def told(row: dict[str, Any], slots: list[dict[str, Any]]) -> None:
         emit_one(row)
         return
     click.echo(row["id"])
-    for slot in slots:
-        note(f"  next {wall(slot['tick_at'], None)}")
+    ahead = [slot["tick_at"] for slot in slots]
+    if not ahead and row["is_active"] and row["next_run_at"]:  # more than a year away
+        ahead = [row["next_run_at"]]
+    for at in ahead:
+        note(f"  next {wall(at, None)}")
 
 
 def policies(given: dict[str, Any], base: dict[str, Any]) -> dict[str, str]:

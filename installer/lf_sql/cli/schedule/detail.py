@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 from uuid import UUID
 
+from lf_sql import durations
 from lf_sql.cli.runs import views
 from lf_sql.cli.terminal import record, table, words
 from lf_sql.instants import read
@@ -55,13 +56,13 @@ def draw(schedule: Mapping[str, Any]) -> None:
             "zone": schedule["timezone"] if schedule["cron_expr"] else None,
             "from": at("start_at"),
             "until": at("end_at"),
-            "jitter": f"up to {words.span(schedule['jitter_ms'])}"
+            "jitter": f"up to {durations.spelt(schedule['jitter_ms'])}"
             if schedule["jitter_ms"]
             else None,
             "calendar": schedule["calendar_name"],
             "on holiday": schedule["on_holiday"] if schedule["calendar_name"] else None,
             "condition": schedule["pre_dispatch_condition"],
-            **in_words(schedule["effective_policies"], words.span),
+            **in_words(schedule["effective_policies"], durations.spelt),
             "inputs": schedule["inputs_template"],
             "rotation": schedule["inputs_rotation"],
             "model": schedule["global_model_id"],
@@ -83,7 +84,7 @@ def draw(schedule: Mapping[str, Any]) -> None:
 
 def _period(schedule: Mapping[str, Any]) -> str | None:
     if schedule["interval_ms"]:
-        return f"every {words.span(schedule['interval_ms'])}"
+        return f"every {durations.spelt(schedule['interval_ms'])}"
     return "once"
 
 

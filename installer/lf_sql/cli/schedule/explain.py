@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import click
 
@@ -11,7 +13,7 @@ from lf_sql import instants
 from lf_sql.cli.context import emit_one, options
 from lf_sql.cli.schedule.look import ID, wall, zone_or_none
 from lf_sql.cli.session import as_owner_of, one
-from lf_sql.plain import plain
+from lf_sql.cli.terminal import prose
 
 ZONE = "select s.timezone from lenses.workflow_schedules as s where s.id = %s"
 EXPLAIN = "select public.fn_explain_schedule(%s::uuid, %s::timestamptz) as explained"
@@ -43,28 +45,31 @@ def command(schedule: str, text: str) -> None:
     if options().as_json:
         emit_one(told)
         return
-    zone = zone_or_none(told["rule"]["timezone"])
-    click.echo(f"{told['rule']['wall_time']} {told['rule']['timezone']}: {told['verdict']}")
-    click.echo(plain(f"  because {told['because']}"))
-    click.echo(plain(f"  called  {told['schedule']}"))
-    change = told["clock_change"]
-    if change:
-        at_text = wall(instants.read(change["at"]), zone)
-        click.echo(f"  clock   goes {change['kind']} {change['minutes']} minutes at {at_text}")
+    rule, verdict = told["rule"], told["verdict"].replace("_", " ")
+    click.echo(f"{rule['wall_time']} {rule['timezone']}: {verdict}")
+    prose.labelled(_lines(told, zone_or_none(rule["timezone"])))
+
+
+def _lines(told: dict[str, Any], zone: ZoneInfo | None) -> Iterator[tuple[str, str]]:
+    """A label and what there is to say: the rule's fields and the guards, met or not."""
+    yield "because", told["because"]
+    yield "schedule", told["schedule"]
+    if change := told["clock_change"]:
+        at = wall(instants.read(change["at"]), zone)
+        yield "clock", f"goes {change['kind']} {change['minutes']} minutes at {at}"
     for moved in told["moved_from"] or []:
-        click.echo(f"  moved   from {wall(instants.read(moved), zone)}")
+        yield "moved", f"from {wall(instants.read(moved), zone)}"
     for field in told["rule"].get("fields", []):
-        met = "yes" if field["is_met"] else "no"
-        click.echo(f"  {met:<7} {field['field']}: wants {field['wants']}, is {field['value']}")
+        met = "met" if field["is_met"] else "not met"
+        yield field["field"], f"{met}: it wants {field['wants']}, and this is {field['value']}"
     for guard in told["guards"] or []:
-        met = "yes" if guard["is_met"] else "no"
-        click.echo(plain(f"  {met:<7} {guard['guard']}: {guard['detail']}"))
-    if told["ledger"]:
-        ledger = told["ledger"]
-        click.echo(f"  ledger  {ledger['status']} {ledger.get('reason', '')}".rstrip())
-    for name in ("slot_before", "slot_after"):
+        met = "lets it through" if guard["is_met"] else "stops it"
+        yield guard["guard"], f"{met}: {guard['detail']}"
+    if ledger := told["ledger"]:
+        yield "recorded", ": ".join(filter(None, [ledger["status"].lower(), ledger.get("reason")]))
+    for name, label in (("slot_before", "slot before"), ("slot_after", "slot after")):
         if told[name]:
-            click.echo(f"  {name[5:]:<7} {wall(instants.read(told[name]), zone)}")
+            yield label, wall(instants.read(told[name]), zone)
 
 
 def _instant(at: datetime, zone: tzinfo) -> datetime:

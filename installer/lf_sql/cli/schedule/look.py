@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
+from lf_sql import newest_run
 from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import (
     connect,
@@ -26,7 +27,6 @@ from lf_sql.cli.schedule import detail, views
 from lf_sql.cli.session import as_asked, as_owner_of, find, one
 from lf_sql.cli.terminal import prose, words
 from lf_sql.cli.terminal.watch import watched
-from lf_sql.plain import plain
 
 ID = click.argument("schedule", metavar="ID", shell_complete=complete("schedule"))
 
@@ -40,29 +40,28 @@ from public.fn_lint_schedule(%s::uuid) as l
 left join lenses.workflow_schedules as s on s.id = l.schedule_id
 left join lenses.workflows as w on w.id = s.workflow_id
 """
-LIST = """
+LIST = f"""
 select
   s.id, w.title as workflow,
-  coalesce(
-    s.cron_expr, 'at ' || pg_catalog.to_char(s.run_at, 'YYYY-MM-DD HH24:MI'),
-    'every ' || pg_catalog.make_interval(secs => s.interval_ms / 1000.0)::text
-  ) as expression,
+  coalesce(s.cron_expr, 'at ' || pg_catalog.to_char(s.run_at, 'YYYY-MM-DD HH24:MI')) as expression,
   case when s.cron_expr is not null then s.timezone end as timezone,
   case
     when s.is_active and s.next_run_at is null
       and (s.schedule_type = 'once' or s.end_at is not null) then 'finished'
     when s.is_active then 'enabled' when s.paused_at is null then 'disabled' else 'paused' end
     as status,
-  case when s.is_active then s.next_run_at end as next_run_at, s.last_run_at,
+  case when s.is_active then s.next_run_at end as next_run_at,
+  coalesce(r.created_at, s.last_run_at) as last_run_at,
   s.last_dispatch_status as last_status, s.name, s.description,
   s.cron_expr, s.interval_ms, s.run_at, s.timezone as zone, r.status as last_run_status,
-  coalesce(r.completed_at, r.started_at, r.created_at) as last_run_moved_at
+  r.trigger_mode as last_run_trigger,
+  {newest_run.MOVED} as last_run_moved_at
 from lenses.workflow_schedules as s
 join lenses.workflows as w on w.id = s.workflow_id
-left join lenses.workflow_runs as r on r.id = s.last_run_id
+{newest_run.JOIN}
 where (%(workflow)s::uuid is null or s.workflow_id = %(workflow)s::uuid)
 order by w.title, s.created_at, s.id
-"""
+"""  # noqa: S608
 
 
 ZONE = "select s.timezone from lenses.workflow_schedules as s where s.id = %s"
@@ -77,6 +76,8 @@ COLUMNS = [
     "last_status",
     "name",
     "description",
+    "last_run_status",
+    "last_run_trigger",
 ]
 
 
@@ -96,7 +97,11 @@ def list_(workflow: str | None, ids: bool, is_wide: bool) -> None:
         emit_ids(rows)
         return
     if not is_for_a_person():
-        rows = [{name: row[name] for name in COLUMNS} for row in rows]
+        rows = [
+            {name: row[name] for name in COLUMNS}
+            | {"expression": row["expression"] or views.rule(row)}
+            for row in rows
+        ]
     empty = "no schedules: lf-sql schedule create WORKFLOW --cron EXPRESSION"
     emit(rows, COLUMNS, empty=empty, view=views.schedules, is_wide=is_wide)
 
@@ -197,7 +202,7 @@ def describe(expression: str, zone: str, n: int) -> None:
             {"expression": expression, "description": row["text"], "timezone": zone, "next": slots}
         )
         return
-    click.echo(plain(row["text"]))
+    prose.said(row["text"])
     for slot in slots:
         click.echo(f"  {wall(slot, zone_or_none(zone) or ZoneInfo('UTC'))}")
 

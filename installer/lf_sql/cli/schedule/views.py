@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 
+from lf_sql import durations
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.table import Column, Row, short_ids, text_of
 from lf_sql.instants import read
@@ -22,7 +23,7 @@ def schedules(rows: Sequence[Row]) -> list[Column]:
         Column("WHEN", rule, 1, least=13, most=20),
         Column("ZONE", "timezone", 4, least=16),
         Column("NEXT", _next(words.when), 2, short=_next(words.clock)),
-        Column("LAST", _last, 3, short=lambda row: row["last_run_status"]),
+        Column("LAST", _last, 3, short=_last_status, short_least=16),
         Column("STATUS", "status", 0),
         Column("WORKFLOW", "workflow", 9, is_wide=True),
         Column("LAST SLOT", "last_status", 9, is_wide=True),
@@ -35,11 +36,11 @@ def preview(rows: Sequence[Row], theirs: str | None, viewer: tzinfo | None) -> l
     """Of schedule preview."""
     zone = words.zone_of(theirs)
     return [
-        Column("WHEN", lambda row: words.when(row["tick_at"], zone), 0, least=14,
+        Column("WHEN", lambda row: words.when(row["tick_at"], zone), 0,
                short=lambda row: words.clock(row["tick_at"], zone)),
         Column("YOURS", lambda row: words.clock(row["tick_at"], viewer), 3),
         Column("DECISION", "decision", 0),
-        Column("REASON", "reason", 1, least=12),
+        Column("REASON", "reason", 1, least=12, is_folded=True),
         Column("INPUTS", lambda row: text_of(row["inputs"]), 4, least=8, most=120),
     ]  # fmt: skip
 
@@ -51,7 +52,7 @@ def backfill(rows: Sequence[Row], zone: tzinfo | None) -> list[Column]:
             "SLOT", lambda row: words.clock(read(row.get("scheduled_for") or row["slot"]), zone)
         ),
         Column("DECISION", "decision", 0),
-        Column("REASON", "reason", 1, least=12),
+        Column("REASON", "reason", 1, least=12, is_folded=True),
     ]
 
 
@@ -62,8 +63,8 @@ def days(rows: Sequence[Row]) -> list[Column]:
         Column("WORKFLOW", "workflow", 5, least=14, most=40),
         Column("DAY", "day", 0),
         Column("DECISION", "decision", 0),
-        Column("REASON", "reason", 2, least=16),
-        Column("TIMES", "times", 1, least=20),
+        Column("REASON", "reason", 1, least=12, is_folded=True),
+        Column("TIMES", "times", 2, least=11, is_folded=True),
         Column("TIMEZONE", "timezone", 4, least=12),
     ]
 
@@ -89,7 +90,7 @@ def rule(row: Row) -> str:
     if row["cron_expr"]:
         return str(row["cron_expr"])
     if row["interval_ms"]:
-        return f"every {words.span(row['interval_ms'])}"
+        return f"every {durations.spelt(row['interval_ms'])}"
     at: datetime = row["run_at"]
     return f"once, {at.astimezone(words.zone_of(row['zone'])):%Y-%m-%d}"
 
@@ -101,10 +102,16 @@ def _next(how: Callable[[datetime, tzinfo | None], str]) -> Callable[[Row], str 
     return cell
 
 
+def _last_status(row: Row) -> str | None:
+    """Of the newest run, whatever started it; where that was no slot, what it was."""
+    if row["last_run_status"] is None or row["last_run_trigger"] == "schedule":
+        return row["last_run_status"]
+    return f"{row['last_run_status']}, {row['last_run_trigger']}"
+
+
 def _last(row: Row) -> str | None:
-    if row["last_run_status"] is None:
-        return None
-    return f"{row['last_run_status']}, {words.distance(row['last_run_moved_at'])}"
+    status = _last_status(row)
+    return status and f"{status}, {words.distance(row['last_run_moved_at'])}"
 
 
 def _day(name: str) -> Callable[[Row], str | None]:

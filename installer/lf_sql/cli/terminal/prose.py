@@ -1,9 +1,12 @@
-"""Sentences about something: its name, then what is said, folded between words below it."""
+"""Sentences for people, folded between words: below a name, or beside a word such as `error:`."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import textwrap
+from collections.abc import Iterable
 
 import click
 
@@ -19,6 +22,43 @@ def show(head: str, text: str | None, colour: str | None = None) -> None:
         click.echo(line)
 
 
+def aside(text: str, head: str = "", colour: str | None = None, bold: bool = False) -> None:
+    """On stderr: `head`, and the text beside it. In a file or a pipe it stays one line."""
+    head += " " * (len(text) - len(text.lstrip(" ")))
+    lines = [plain(text.lstrip(" "))]
+    if sys.stderr.isatty():
+        lines = beside(lines[0], _columns_of_stderr(), len(head))
+    click.echo(click.style(head, fg=colour, bold=bold) + "\n".join(lines), err=True)
+
+
+def said(text: str) -> None:
+    """A sentence on standard output; on a terminal folded, what goes on four blanks in."""
+    lines = [plain(text)]
+    if sys.stdout.isatty():
+        first, *more = beside(lines[0], shutil.get_terminal_size().columns, 0)
+        rest = folded(" ".join(more), shutil.get_terminal_size().columns, INDENT)
+        lines = [first, *rest]
+    click.echo("\n".join(lines))
+
+
+def labelled(rows: Iterable[tuple[str, str]]) -> None:
+    """A label and a text a line, all texts beginning at one place; folded on a terminal."""
+    rows = list(rows)
+    width = max((len(label) for label, _ in rows), default=0)
+    for label, text in rows:
+        head = f"  {label:<{width}}  "
+        lines = [plain(text)]
+        if sys.stdout.isatty():
+            lines = beside(lines[0], shutil.get_terminal_size().columns, len(head))
+        click.echo(head + "\n".join(lines))
+
+
+def beside(text: str, columns: int, indent: int) -> list[str]:
+    """Folded, the first line without the indent, since something stands there."""
+    lines = folded(text, columns, indent) or [""]
+    return [lines[0][indent:], *lines[1:]]
+
+
 def folded(text: str, columns: int, indent: int) -> list[str]:
     """Lines that begin `indent` blanks in; commands and addresses stay in one piece."""
     blanks = " " * indent
@@ -30,3 +70,11 @@ def folded(text: str, columns: int, indent: int) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def _columns_of_stderr() -> int:
+    """Standard output may be elsewhere."""
+    try:
+        return int(os.environ.get("COLUMNS", 0)) or os.get_terminal_size(2).columns or 80
+    except (ValueError, OSError):
+        return 80

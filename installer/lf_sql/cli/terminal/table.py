@@ -1,4 +1,4 @@
-"""Tables that fit the terminal: a fixed set of columns, dropped by priority, cut, never folded."""
+"""Tables that fit the terminal: a fixed set of columns, dropped by priority, cut or folded."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ GAP = 2  # blanks between columns
 NONE = "-"
 NAMES = {"name", "title", "handle"}  # what a command takes instead of an id that is long
 UNLIMITED = 10_000
+LONGEST_WORD = 24  # what is longer is folded inside: a name may have 200 characters
 STYLES = {
     **dict.fromkeys(("completed", "enabled", "active", "dispatch", "ok"), "green"),
     **dict.fromkeys(("failed", "timed_out", "dispatch_failed", "validation_failed"), "red"),
@@ -34,7 +35,8 @@ class Column:
     `cell` makes its text from a row, or names the key; `short` makes the one for want of room,
     `least` is how far it may be cut, where neither is given it never is. Of columns the one with
     the highest `rank` goes first when the terminal is too narrow. `most`: how wide it gets before
-    all others have what they want. `is_wide`: only with -o wide.
+    all others have what they want. `is_wide`: only with -o wide. `short_least`: how far `short` may
+    be cut. `is_folded`: for want of room it goes on below, between its words, and is never cut.
     """
 
     title: str
@@ -44,6 +46,8 @@ class Column:
     most: int = 60
     short: Callable[[Row], str | None] | None = None
     is_wide: bool = False
+    short_least: int | None = None
+    is_folded: bool = False
 
 
 @dataclass
@@ -71,7 +75,12 @@ def show(rows: Sequence[Row], columns: Sequence[Column], is_wide: bool = False) 
     fitted = fit([_measured(column, rows, is_wide) for column in columns], room)
     drawn = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for one in fitted:
-        drawn.add_column(one.column.title, width=one.width, no_wrap=True, overflow="ellipsis")
+        drawn.add_column(
+            one.column.title,
+            width=one.width,
+            no_wrap=not one.column.is_folded,
+            overflow="fold" if one.column.is_folded else "ellipsis",
+        )
     for number in range(len(rows)):
         texts = [one.cells[number] for one in fitted]
         drawn.add_row(
@@ -106,6 +115,8 @@ def fit(columns: Sequence[_Fitted], room: int) -> list[_Fitted]:
         elif one.shorter:
             spare -= wanted[id(one)] - one.width
             one.width = wanted[id(one)]
+    shortened = [one for one in kept if one.cells is one.shorter]
+    spare = _share(spare, [(one, _width(one.column, one.cells)) for one in shortened])
     _share(spare, [(one, one.full) for one in single])
     return kept
 
@@ -199,7 +210,11 @@ def _width(column: Column, cells: Sequence[str]) -> int:
 
 def _least(one: _Fitted) -> int:
     if one.shorter:
-        return min(one.width, _width(one.column, one.shorter))
+        return min(one.width, _width(one.column, one.shorter), one.column.short_least or UNLIMITED)
+    if one.column.is_folded:
+        words = (word for cell in one.cells for word in cell.split())
+        longest = min(max(map(_length, words), default=0), LONGEST_WORD)
+        return min(one.width, max(longest, one.column.least or 0))
     return one.width if one.column.least is None else min(one.width, one.column.least)
 
 

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-UNITS = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1))
 STEPS = (  # up to how many seconds, what one is, its word
     (100, 1, "s"),
     (100 * 60, 60, "min"),
@@ -59,16 +58,6 @@ def clock(at: datetime, zone: tzinfo | None = None) -> str:
 def when(at: datetime, zone: tzinfo | None = None) -> str:
     """`Mon 09:00 +03, in 2 d`."""
     return f"{clock(at, zone)}, {distance(at)}"
-
-
-def span(ms: int) -> str:
-    """Milliseconds as `6h`, `1h30m`, `1d`."""
-    words = []
-    for word, size in UNITS:
-        count, ms = divmod(ms, size)
-        if count:
-            words.append(f"{count}{word}")
-    return "".join(words) or "0s"
 
 
 def digits_needed(ids: Iterable[UUID], least: int = 8) -> int:

@@ -10,13 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from lf_sql import newest_run
 from lf_sql.console import charts, names
-from lf_sql.console.builder_form import spell
 from lf_sql.console.database import one, rows
 from lf_sql.console.form import Form, instant
 from lf_sql.console.handlers import reads, writes
 from lf_sql.console.render import done, is_partial, page
 from lf_sql.db import Connection
+from lf_sql.durations import spelt
 from lf_sql.policy_words import in_words
 
 TICKS = 20
@@ -24,22 +25,22 @@ CALENDAR_TICKS = 200
 SLOTS = 60
 MISSED = ("skip", "run_once", "backfill", "spread")
 
-SCHEDULE = names.named("""
-select s.*, {schedule_name} as called, w.status as workflow_status, w.version as newest_version,
+SCHEDULE = names.named(f"""
+select s.*, {{schedule_name}} as called, w.status as workflow_status, w.version as newest_version,
   case when s.cron_expr is not null then public.fn_cron_describe(s.cron_expr)
     when s.run_at is not null then to_char(
       s.run_at at time zone 'UTC', '"Once, on "FMDD FMMonth YYYY" at "HH24:MI" UTC"')
     end as english,
   coalesce(a.name, t.name) as assignee_name, r.status as last_run_status,
-  coalesce(r.completed_at, r.started_at, r.created_at) as last_run_moved_at,
+  r.trigger_mode as last_run_trigger, {newest_run.MOVED} as last_run_moved_at,
   public.fn_get_workflow_schedule(s.id) -> 'effective_policies' as policies
 from lenses.workflow_schedules as s
 join lenses.workflows as w on w.id = s.workflow_id
-left join lenses.workflow_runs as r on r.id = s.last_run_id
+{newest_run.JOIN}
 left join agents.ai_lensers as a on s.assignee_type = 'agent' and a.id = s.assignee_id
 left join agents.teams as t on s.assignee_type = 'team' and t.id = s.assignee_id
 where s.id = %s
-""")
+""")  # noqa: S608
 
 SLOT_HISTORY = """
 select x.run_at, x.run_at_last, x.slot_count, x.status, x.reason, x.run_id, x.created_at
@@ -121,7 +122,7 @@ def show(request: Request, conn: Connection) -> Response:
         "calendar": calendar,
         "years": _years(conn, calendar, ticks) if calendar else [],
         "missed_choices": MISSED,
-        "policies": in_words(schedule["policies"], spell),
+        "policies": in_words(schedule["policies"], spelt),
     }
     if is_partial(request):
         return page(request, "_schedule.html", **context)

@@ -15,7 +15,7 @@ begin
       errcode = '22023',
       column = 'name',
       message = format('there is no delivery "%s"', coalesce(left(p_name, 100), 'NULL')),
-      hint = 'lenses.deliveries lists them.';
+      hint = 'lf-sql delivery list, or lenses.fn_get_deliveries(), lists them.';
   end if;
 end;
 $$;

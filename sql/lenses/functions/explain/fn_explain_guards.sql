@@ -95,8 +95,9 @@ begin
       'guard', 'overlap', 'reason', 'overlap_in_flight',
       'is_met', p_schedule.max_in_flight is null or v_in_flight < p_schedule.max_in_flight
         or v_on_overlap = 'replace',
-      'detail', format('%s of %s runs in flight now%s', v_in_flight,
-        coalesce(p_schedule.max_in_flight::text, 'unlimited'),
+      'detail', format('%s %s in flight now, %s%s', v_in_flight,
+        case v_in_flight when 1 then 'run' else 'runs' end,
+        coalesce('of ' || p_schedule.max_in_flight || ' at most', 'without a limit'),
         case when v_on_overlap = 'replace' and v_in_flight >= p_schedule.max_in_flight
           then '; the oldest gives way' else '' end)),
     jsonb_build_object(
@@ -104,6 +105,6 @@ begin
       'detail', coalesce('cycle ' || array_to_string(v_version.cycle, ' -> '), 'no cycle')),
     jsonb_build_object(
       'guard', 'slot', 'reason', 'schedule_slot_exists', 'is_met', v_run_id is null,
-      'detail', coalesce('run ' || v_run_id, 'no run yet')));
+      'detail', coalesce('run ' || v_run_id || ' has it already', 'no run has it yet')));
 end;
 $$;

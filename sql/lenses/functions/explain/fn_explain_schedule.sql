@@ -9,6 +9,7 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
+  c_wall constant text := 'Dy YYYY-MM-DD HH24:MI';
   v_schedule lenses.workflow_schedules;
   v_at timestamptz := to_timestamp(floor(extract(epoch from p_at) / 60) * 60);
   v_zone text;
@@ -57,7 +58,7 @@ begin
       v_schedule.cron_expr, lenses.fn_interval_period(v_schedule.interval_ms),
       v_schedule.run_at::text),
     'timezone', v_zone,
-    'wall_time', to_char(v_at at time zone v_zone, 'Dy YYYY-MM-DD HH24:MI'),
+    'wall_time', to_char(v_at at time zone v_zone, c_wall),
     'is_slot', v_is_slot)
     || case when v_schedule.cron_expr is null then '{}'
       else lenses.fn_explain_cron(v_schedule.cron_expr, v_zone, v_at) end;
@@ -129,16 +130,20 @@ begin
     when 'waiting' then format('the slot waits: %s', v_slot.reason)
     when 'moved' then format('calendar %s closes that date, so the slot moves to %s', (
       select c.name from lenses.schedule_calendars as c where c.id = v_schedule.calendar_id),
-      to_char(v_moved_to at time zone v_zone, 'Dy YYYY-MM-DD HH24:MI'))
+      to_char(v_moved_to at time zone v_zone, c_wall))
     when 'no_slot' then coalesce(v_unmet, 'the rule has no slot in this minute')
     when 'outside_window' then format('the window is %s to %s',
-      coalesce(v_schedule.start_at::text, 'open'), coalesce(v_schedule.end_at::text, 'open'))
-    when 'before_creation' then format('the schedule was created at %s', v_schedule.created_at)
+      coalesce(to_char(v_schedule.start_at at time zone v_zone, c_wall), 'open'),
+      coalesce(to_char(v_schedule.end_at at time zone v_zone, c_wall), 'open'))
+    when 'before_creation' then format('the schedule was created later, at %s',
+      to_char(v_schedule.created_at at time zone v_zone, c_wall))
     when 'disabled' then 'the schedule is not active'
-    when 'paused' then format('the schedule is paused since %s%s', v_schedule.paused_at,
+    when 'paused' then format('the schedule is paused since %s%s',
+      to_char(v_schedule.paused_at at time zone v_zone, c_wall),
       coalesce(': ' || v_schedule.pause_note, ''))
     when 'not_recorded' then format('nothing is recorded of this slot; the next one is %s: the '
-      'schedule was edited, paused or not there when it was due', v_schedule.next_run_at)
+      'schedule was edited, paused or not there when it was due',
+      to_char(v_schedule.next_run_at at time zone v_zone, c_wall))
     when 'finished' then 'the schedule has no slot left'
     when 'would_wait' then format('the slot would wait now: %s', v_guard ->> 'detail')
     when 'would_skip' then format('the slot would be skipped now: %s (%s)',

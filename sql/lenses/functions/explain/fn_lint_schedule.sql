@@ -121,9 +121,9 @@ findings as (
   union all
 
   select c.id, 7, 'jitter_exceeds_distance', 'warning',
-    format('jitter of %s ms is larger than the distance of two slots, %s ms: slots come in bunches',
-      c.jitter_ms, p.distance_ms::bigint),
-    format('Choose less than %s ms.', p.distance_ms::bigint / 2)
+    format('jitter of %s is larger than the distance of two slots, %s: slots come in bunches',
+      lenses.fn_interval_period(c.jitter_ms), lenses.fn_interval_period(p.distance_ms::bigint)),
+    format('Choose less than %s.', lenses.fn_interval_period(p.distance_ms::bigint / 2))
   from chosen as c
   inner join spaced as p on p.id = c.id
   where c.jitter_ms > p.distance_ms
@@ -132,7 +132,7 @@ findings as (
 
   select c.id, 8, 'limit_always_met', 'warning',
     format('its runs take %s on average, %s slots come meanwhile and %s may run: slots will be %s',
-      justify_interval(make_interval(secs => round(r.seconds))),
+      lenses.fn_interval_period(greatest(round(r.seconds), 1)::bigint * 1000),
       floor(r.seconds * 1000 / p.distance_ms), c.max_in_flight,
       case c.on_overlap when 'queue' then 'late' when 'replace' then 'cancelled'
         else 'skipped' end),

@@ -14,7 +14,7 @@ select
   'approvals',
   case when a.oldest < a.now - interval '1 day' then 'warn' else 'ok' end,
   a.n::text,
-  format('%s %s for the owner''s decision, the oldest since %s%s', a.n,
+  format('%s %s for the owner''s decision, the oldest for %s%s', a.n,
     case a.n when 1 then 'run waits' else 'runs wait' end, lenses.fn_health_since(a.oldest, a.now),
     case
       when a.n = 1 or a.schedules = 0 then ''

@@ -73,7 +73,7 @@ left join lateral (
 ) as f on true
 left join lateral (
   select 'waiting', format(
-    '%s events wait, the oldest since %s', d.waiting, lenses.fn_health_since(d.oldest, d.now)),
+    '%s events wait, the oldest for %s', d.waiting, lenses.fn_health_since(d.oldest, d.now)),
     case when d.url is null
       then format('start what claims them: lenses.fn_claim_events(%L, …)', d.name)
       else 'look at the worker line, and at max_in_flight' end

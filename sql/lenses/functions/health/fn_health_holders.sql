@@ -43,7 +43,7 @@ holders as (
 
 select
   'held rows', 'bad', h.pid::text,
-  format('%s schedules are due, the oldest since %s, and no tick can lock %s: process %s '
+  format('%s schedules are due, the oldest for %s, and no tick can lock %s: process %s '
     '(role %s%s%s) %s %s on %s%s',
     h.due, lenses.fn_health_since(h.oldest, clock_timestamp()),
     case when h.held > 0 then format('%s of them', h.held) else 'them all' end, h.pid,
@@ -51,7 +51,7 @@ select
     coalesce(', ' || nullif(h.state, ''), ''), case when h.held > 0 then 'holds'
       else 'may be why: it holds' end,
     h.lock, h.relation,
-    coalesce(' since ' || lenses.fn_health_age(make_interval(secs => h.age)), '')),
+    coalesce(' for ' || lenses.fn_health_age(make_interval(secs => h.age)), '')),
   format('select pg_terminate_backend(%s); -- or end its transaction; what was on time when it '
     'came is dispatched', h.pid),
   null::uuid

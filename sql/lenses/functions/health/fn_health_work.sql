@@ -30,7 +30,8 @@ begin
   label := case state when 'ok' then 'ok' else 'behind' end;
   detail := case v_count
     when 0 then 'nothing is due'
-    else format('%s schedules are due, the oldest since %s', v_count,
+    else format('%s %s due, the oldest for %s', v_count,
+      case v_count when 1 then 'schedule is' else 'schedules are' end,
       lenses.fn_health_since(v_oldest, v_now))
   end;
   advice := case state when 'bad' then case
@@ -50,7 +51,8 @@ begin
   label := case v_count when 0 then 'none' else v_count::text end;
   detail := case v_count
     when 0 then 'no lease is over'
-    else format('%s runs whose lease is over since %s', v_count,
+    else format('%s %s over, the oldest for %s', v_count,
+      case v_count when 1 then 'run whose lease is' else 'runs whose lease is' end,
       lenses.fn_health_since(v_oldest, v_now))
   end;
   advice := case when v_count > 0 then
@@ -65,7 +67,8 @@ begin
     check_name := 'waiting runs';
     state := 'warn';
     label := v_count::text;
-    detail := format('%s runs that no executor has claimed, the oldest since %s', v_count,
+    detail := format('%s %s that no executor has claimed, the oldest for %s', v_count,
+      case v_count when 1 then 'run' else 'runs' end,
       lenses.fn_health_since(v_oldest, v_now));
     advice := 'start executors: lf-sql runs work -- COMMAND';
     return next;
@@ -110,7 +113,8 @@ begin
   check_name := 'retention';
   state := case cardinality(v_behind) when 0 then 'ok' else 'bad' end;
   label := case state when 'ok' then 'ok' else 'behind' end;
-  detail := case state when 'ok' then format('history of %s', v_settings.retention)
+  detail := case state when 'ok' then format('history of %s',
+      lenses.fn_interval_period((extract(epoch from v_settings.retention) * 1000)::bigint))
     else 'past their retention: ' || array_to_string(v_behind, ', ') end;
   advice := v_advice || ' -- nightly, the purge jobs or lf-sql worker do so: see why they did not';
   return next;

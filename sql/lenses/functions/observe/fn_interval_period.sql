@@ -1,4 +1,4 @@
--- The period of an interval schedule as people write it: 6h, 1h30m, 1d; parts that are 0 are left
+-- The period of an interval schedule as people write it: 6h, 1h 30m, 1d; parts that are 0 are left
 -- out.
 create or replace function lenses.fn_interval_period(p_interval_ms bigint)
 returns text
@@ -7,7 +7,7 @@ immutable
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-select string_agg(u.amount || u.unit, '' order by u.place)
+select string_agg(u.amount || u.unit, ' ' order by u.place)
 from (
   values
     (1, p_interval_ms / 86400000, 'd'),
@@ -20,4 +20,4 @@ where u.amount > 0
 $$;
 
 comment on function lenses.fn_interval_period(bigint) is
-  'Milliseconds as a period such as 6h or 1h30m.';
+  'Milliseconds as a period such as 6h or 1h 30m.';

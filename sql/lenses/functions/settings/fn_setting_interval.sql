@@ -21,7 +21,7 @@ begin
       errcode = '22023',
       column = lenses.fn_error_column(p_name),
       message = format('%s is not a span of time: "%s"', p_name, left(p_text, 60)),
-      hint = 'Write it as "2 minutes", "90 days" or "PT2M".';
+      hint = 'Write it as "2m", "1d 2h", "90 days" or "PT2M".';
   end;
   if v_span not between p_min and p_max then
     raise exception using

@@ -42,7 +42,8 @@ begin
           where s.calendar_id = p_calendar_id and s.lenser_id = v_lenser_id
         ) as q
       ),
-      hint = 'Detach it first: fn_set_schedule_calendar(schedule, null).';
+      hint = 'Detach it first: lf-sql schedule calendar detach, or '
+        'fn_set_schedule_calendar(schedule, null).';
   end;
   perform lenses.fn_require_calendar(p_calendar_id);
 end;

@@ -42,7 +42,8 @@ begin
         to_char(s.run_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')) as expression,
       s.schedule_type as type, s.cron_expr, s.interval_ms, s.run_at,
       s.timezone, x.status, s.next_run_at,
-      s.last_run_at, coalesce(r.status, s.last_dispatch_status) as last_status,
+      coalesce(r.created_at, s.last_run_at) as last_run_at,
+      coalesce(r.status, s.last_dispatch_status) as last_status,
       coalesce(a.name, t.name) as assignee, coalesce(s.name, s.description) as label, s.created_at
     from lenses.workflow_schedules as s
     inner join lenses.workflows as w on w.id = s.workflow_id and w.lenser_id = s.lenser_id
@@ -50,7 +51,13 @@ begin
       on x.is_active = s.is_active and x.is_paused = (s.paused_at is not null)
       and x.is_finished = (s.next_run_at is null and lenses.fn_is_finished(
         s.schedule_type, s.next_run_at, s.end_at))
-    left join lenses.workflow_runs as r on r.id = s.last_run_id and r.lenser_id = s.lenser_id
+    left join lateral (
+      select n.status, n.created_at
+      from lenses.workflow_runs as n
+      where n.schedule_id = s.id and n.lenser_id = s.lenser_id
+      order by n.created_at desc, n.scheduled_for desc nulls first, n.id
+      limit 1
+    ) as r on true
     left join agents.ai_lensers as a
       on a.id = s.assignee_id and a.lenser_id = s.lenser_id and s.assignee_type = 'agent'
     left join agents.teams as t
@@ -90,6 +97,6 @@ comment on function public.fn_observe_schedules() is
   'resource_type (workflow, gateway), resource_id, schedule_id, type (cron, interval, once), '
   'expression (or the period, such as 6h, or the instant), description (its English), timezone '
   '(NULL for UTC and intervals), status (enabled, finished, paused, disabled), next_run_at (NULL '
-  'unless enabled), last_run_at and last_status of the newest run (of the newest slot where there '
-  'is none), assignee (name), label (the schedule''s name or description, or the gateway''s '
-  'operation). 42501: no caller.';
+  'unless enabled), last_run_at and last_status of the newest run, whatever started it (of the '
+  'newest slot where there is none), assignee (name), label (the schedule''s name or description, '
+  'or the gateway''s operation). 42501: no caller.';

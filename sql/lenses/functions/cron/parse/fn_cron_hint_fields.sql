@@ -20,16 +20,27 @@ declare
     when '@hourly' then '0 * * * *'
     when '@every_minute' then '* * * * *'
   end;
-  -- five fields, from the first or the second on, with full weekday names and ? replaced
+  v_star integer := (
+    select max(place) from generate_series(2, 5) as place where p_fields[place] = '*');
+  -- five fields, from the first or the second on, or of six without the last *, with full weekday
+  -- names and ? replaced
   v_heads text[] := array(
     select replace(regexp_replace(
-      array_to_string(p_fields[place:place + 4], ' '),
+      array_to_string(f.fields, ' '),
       '(sun|mon|tue|wed|thu|fri|sat)[a-z]*day', E'\\1', 'gi'), '?', '*')
-    from generate_series(1, 2) as place
-    order by place
+    from (values
+      (1, p_fields[1:5]), (2, p_fields[2:6]),
+      (3, p_fields[1:v_star - 1] || p_fields[v_star + 1:6])
+    ) as f (place, fields)
+    order by f.place
   );
   v_is_first boolean := v_count > 5 and lenses.fn_cron_is_valid(v_heads[1]);
   v_is_second boolean := v_count > 5 and lenses.fn_cron_is_valid(v_heads[2]);
+  v_is_seconds boolean := v_count > 5
+    and lenses.fn_cron_is_valid(replace(p_fields[1], '?', '*') || ' * * * *');
+  -- six fields of which the first is rather the minute: seconds are most often 0
+  v_is_minute boolean := v_count = 6 and v_is_first and (p_fields[1] <> '0' or p_fields[2] = '*')
+    and v_heads[3] <> v_heads[2] and lenses.fn_cron_is_valid(v_heads[3]);
   v_closed text := regexp_replace(
     btrim(translate(p_cron_expr, E'\t', ' ')), ' *([-,/]) *', E'\\1', 'g');
 begin
@@ -55,6 +66,11 @@ begin
       'Comments are not supported; write the five fields alone: ' || v_heads[1]
     when v_is_first and v_count = 6 and p_fields[6] ~ '^[0-9]{4}$' then
       'Years are not supported; remove the last field: ' || v_heads[1]
+    when v_is_second and v_count = 6 and not v_is_seconds then
+      'Write five fields, without the first of these: ' || v_heads[2]
+    when v_is_second and v_is_minute then format(
+      'Seconds are not supported; remove the first field: %s. If that is the minute, remove a * '
+      'instead: %s', v_heads[2], v_heads[3])
     when v_is_second and v_count = 6 then
       'Seconds are not supported; remove the first field: ' || v_heads[2]
     when v_is_second and v_count = 7 and p_fields[7] ~ '^[0-9*?,/-]+$' then
@@ -70,6 +86,9 @@ begin
       or exists (select 1 from unnest(p_fields) as field
         where field ~ '^[-,/][0-9]|[0-9*][-,/]$') then
       'Leave no blanks inside a field: write 1-5, 1,2 and */5.'
+    when v_count = 6 and p_fields[6] ~ '^[0-9*?,/LW#$-]+$|^[A-Za-z]{3}([-,#].*)?$'
+      and not v_is_seconds then
+      'Write five fields: minute, hour, day of month, month, day of week.'
     when v_count = 6 and p_fields[6] ~ '^[0-9*?,/LW#$-]+$|^[A-Za-z]{3}([-,#].*)?$' then
       'Seconds are not supported; remove the first field: '
       || replace(array_to_string(p_fields[2:6], ' '), '?', '*')
