@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -118,3 +118,29 @@ def test_spec_can_be_stored(db: Database) -> None:
         "select lenses.fn_cron_next_after_spec(spec, 'UTC', '2026-01-02 17:45+00') from stored"
     )
     assert found == utc("2026-01-05T09:00")
+
+
+@pytest.mark.parametrize("expr", ["30 12 17 6 *", "30 12 L 6 *", "*/15 * * * *"])
+@pytest.mark.parametrize("year", [2027, 2254, 2256, 2999, 9998])
+def test_a_microsecond_before_and_after_a_slot(shared_db: Database, year: int, expr: str) -> None:
+    """A float8 has every microsecond until 2255 only; later it may round up to the slot."""
+    slot = datetime(year, 6, 30 if "L" in expr else 17, 12, 30, tzinfo=UTC)
+    before, after = slot - timedelta(microseconds=1), slot + timedelta(microseconds=1)
+    found = shared_db.row(
+        """select
+            lenses.fn_cron_next_after_spec(s.spec, 'UTC', %(before)s) as next,
+            lenses.fn_cron_next_after_spec(s.spec, 'UTC', %(slot)s) =
+                lenses.fn_cron_next_after_spec(s.spec, 'UTC', %(after)s) as are_same,
+            lenses.fn_cron_nth_after(s.spec, 'UTC', %(before)s, 2) =
+                lenses.fn_cron_next_after_spec(s.spec, 'UTC', %(slot)s) as is_second,
+            lenses.fn_cron_count(s.spec, 'UTC', %(minute)s, %(before)s) as until_before,
+            lenses.fn_cron_count(s.spec, 'UTC', %(before)s, %(after)s) as around,
+            lenses.fn_cron_matches_now(%(expr)s, %(before)s) as matches_before,
+            lenses.fn_cron_matches_now(%(expr)s, %(after)s) as matches_after
+        from (select lenses.fn_cron_parse(%(expr)s) as spec) as s""",
+        {
+            "expr": expr, "before": before, "slot": slot, "after": after,
+            "minute": slot - timedelta(minutes=1),
+        },
+    )  # fmt: skip
+    assert found == (slot, True, True, 0, 1, False, True)

@@ -33,8 +33,8 @@ begin
   if p_spec.day_rule > 7 then
     return lenses.fn_cron_count_beyond(p_spec, p_timezone, p_after, p_until);
   end if;
-  v_after := floor(date_part('epoch', p_after) / 60)::bigint + lenses.fn_cron_epoch();
-  v_until := floor(date_part('epoch', p_until) / 60)::bigint + lenses.fn_cron_epoch();
+  v_after := floor(extract(epoch from p_after) / 60)::bigint + lenses.fn_cron_epoch();
+  v_until := floor(extract(epoch from p_until) / 60)::bigint + lenses.fn_cron_epoch();
   v_wall := lenses.fn_cron_wall_minute(v_zone, v_after);
   if v_zone = 'Etc/UTC' then
     return lenses.fn_cron_wall_count(p_spec, v_wall, v_until);

@@ -11,7 +11,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_minute timestamptz := to_timestamp(floor(date_part('epoch', p_now) / 60) * 60);
+  v_minute timestamptz := to_timestamp(floor(extract(epoch from p_now) / 60) * 60);
 begin
   perform lenses.fn_check_timezone(p_timezone);
   return coalesce(

@@ -19,7 +19,7 @@ as $$
 declare
   c_epoch constant bigint := lenses.fn_cron_epoch();
   v_zone text := lenses.fn_timezone_of_abbreviation(p_timezone);
-  v_after bigint := floor(date_part('epoch', p_after) / 60)::bigint + c_epoch;
+  v_after bigint := floor(extract(epoch from p_after) / 60)::bigint + c_epoch;
   v_wall bigint := lenses.fn_cron_wall_minute(v_zone, v_after);
   v_offset bigint := v_wall - v_after;
   v_until bigint := v_after + 15340 * 1440;  -- 42 years

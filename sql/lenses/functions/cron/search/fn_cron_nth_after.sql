@@ -52,7 +52,7 @@ begin
     v_from := v_until;
   end loop;
 
-  v_after := floor(date_part('epoch', v_from) / 60)::bigint + lenses.fn_cron_epoch();
+  v_after := floor(extract(epoch from v_from) / 60)::bigint + lenses.fn_cron_epoch();
   v_wall := lenses.fn_cron_wall_minute(v_zone, v_after);
   if v_zone <> 'Etc/UTC' and not p_spec.is_real_time then
     v_turn := lenses.fn_cron_next_transition(v_zone, v_after - 2880, v_after);
