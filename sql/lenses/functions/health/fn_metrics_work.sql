@@ -101,7 +101,9 @@ where q.allowed is not null
 union all
 select
   'table_bytes', 'gauge', 'Size of a table with its indexes, of those that grow',
-  jsonb_build_object('table', t.name), pg_total_relation_size(t.name::regclass)
+  jsonb_build_object('table', t.name), (
+    select sum(pg_total_relation_size(p.relid))
+    from pg_partition_tree(t.name::regclass) as p)
 from (
   values
   ('lenses.workflow_schedules'), ('lenses.schedule_due'), ('lenses.workflow_runs'),

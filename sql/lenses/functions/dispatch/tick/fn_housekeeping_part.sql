@@ -23,6 +23,9 @@ begin
     when 'gateway leases' then return agents.fn_reap_gateway_cron_runs(p_now, p_limit);
     when 'gateway crons' then return agents.fn_dispatch_gateway_crons(p_now, p_limit);
     when 'delivering' then return lenses.fn_deliver_part(p_now, p_limit);
+    when 'making partitions' then
+      perform lenses.fn_make_partitions(false);
+      return 0;
   end case;
 end;
 $$;

@@ -1,0 +1,72 @@
+-- Makes the partitions of p_days days from p_from on that a table of events or logs lacks; returns
+-- how many. It raises 23514 where the default partition has rows of these days, and 55P03 where a
+-- lock is not free in 100 ms. The default partition is read once, whatever the number of days: the
+-- check that it has no such rows, gone again at the end, spares each attach its own reading.
+-- Nobody reads a partition but through its table: it has row security without a policy, and no
+-- grants. Row triggers come from the table; the one on TRUNCATE is made here.
+create or replace function lenses.fn_add_partitions(
+  p_parent regclass,
+  p_from timestamptz,
+  p_days integer
+)
+returns integer
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set datestyle = 'ISO'
+set lock_timeout = '100ms'
+as $$
+declare
+  v_days timestamptz[];
+  v_day timestamptz;
+  v_part text;
+  v_schema name;
+  v_table name;
+begin
+  select n.nspname, c.relname into v_schema, v_table
+  from pg_class as c
+  inner join pg_namespace as n on n.oid = c.relnamespace
+  where c.oid = p_parent;
+  execute format('lock table only %s in share update exclusive mode', p_parent);
+  v_days := array(
+    select d.day
+    from generate_series(p_from, p_from + (p_days - 1) * interval '1 day', '1 day') as d (day)
+    where not exists (
+      select from lenses.fn_partitions() as p
+      where p.parent = p_parent and p.from_at < d.day + interval '1 day' and p.until_at > d.day)
+    order by d.day);
+  if v_days = '{}' then
+    return 0;
+  end if;
+
+  execute format(
+    'alter table %I.%I add constraint %I check (occurred_at < %L or occurred_at >= %L)',
+    v_schema, v_table || '_default', v_table || '_days_check',
+    v_days[1], v_days[cardinality(v_days)] + interval '1 day');
+  foreach v_day in array v_days loop
+    v_part := v_table || to_char(v_day, '_YYYYMMDD');
+    execute format(
+      'create table %I.%I (like %s including defaults including constraints, primary key (%s))',
+      v_schema, v_part, p_parent,
+      case v_table when 'workflow_run_events' then 'run_id, seq' else 'id' end);
+    execute format('alter table %I.%I enable row level security', v_schema, v_part);
+    execute format('alter table %I.%I force row level security', v_schema, v_part);
+    execute format(
+      'create trigger %I before truncate on %I.%I '
+      'for each statement execute function lenses.tg_append_only()',
+      v_table || '_refuse_truncate', v_schema, v_part);
+    execute format(
+      'alter table %I.%I enable always trigger %I',
+      v_schema, v_part, v_table || '_refuse_truncate');
+    execute format(
+      'alter table %s attach partition %I.%I for values from (%L) to (%L)',
+      p_parent, v_schema, v_part, v_day, v_day + interval '1 day');
+  end loop;
+  execute format(
+    'alter table %I.%I drop constraint %I',
+    v_schema, v_table || '_default', v_table || '_days_check');
+  return cardinality(v_days);
+end;
+$$;
