@@ -31,28 +31,27 @@ begin
         else v_settings.events_retention end,
       v_settings.retention);
     continue when v_part.until_at > v_before;
-    begin
-      v_kept := '{}';
-      if v_part.parent = 'lenses.workflow_run_events'::regclass then
-        execute format('lock table %s in share mode', v_part.part);
-        v_kept := lenses.fn_kept_runs(
-          v_part.from_at, v_part.until_at,
-          case when v_before > p_now - v_settings.retention then v_before else '-infinity' end,
-          c_most + 1);
-        continue when cardinality(v_kept) > c_most;
-      end if;
-      execute format('alter table %s detach partition %s', v_part.parent, v_part.part);
-      if v_kept <> '{}' then
-        execute format('alter table %s disable row level security', v_part.part);
-        execute format('grant select on %s to %I', v_part.part, 'lf_sql_engine');
-        perform lenses.fn_keep_events(v_part.part, v_kept);
-      end if;
-      execute format('drop table %s', v_part.part);
-    exception when lock_not_available or undefined_table then
-      return 'busy';
-    end;
+    v_kept := '{}';
+    if v_part.parent = 'lenses.workflow_run_events'::regclass then
+      execute format('lock table %s in share mode', v_part.part);
+      v_kept := lenses.fn_kept_runs(
+        v_part.from_at, v_part.until_at,
+        case when v_before > p_now - v_settings.retention then v_before else '-infinity' end,
+        c_most + 1);
+      continue when cardinality(v_kept) > c_most;
+    end if;
+    execute format('alter table %s detach partition %s', v_part.parent, v_part.part);
+    if v_kept <> '{}' then
+      execute format('alter table %s disable row level security', v_part.part);
+      execute format('grant select on %s to %I', v_part.part, 'lf_sql_engine');
+      perform lenses.fn_keep_events(v_part.part, v_kept);
+    end if;
+    execute format('drop table %s', v_part.part);
     return 'dropped';
   end loop;
   return 'none';
+-- Another purge may have dropped it meanwhile.
+exception when lock_not_available or undefined_table then
+  return 'busy';
 end;
 $$;

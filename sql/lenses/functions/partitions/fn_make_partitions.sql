@@ -26,10 +26,10 @@ begin
     v_is_large := pg_relation_size((v_parent || '_default')::regclass) > c_large;
     continue when v_is_large and not p_is_patient;
     v_days := case when v_is_large then 31 else 2 end;
-    continue when v_is_large and exists (
-      select from lenses.fn_partitions() as p
-      where p.parent = v_parent and p.from_at = v_from + interval '1 day');
     begin
+      continue when v_is_large and exists (
+        select from lenses.fn_partitions() as p
+        where p.parent = v_parent and p.from_at = v_from + interval '1 day');
       perform lenses.fn_add_partitions(v_parent, v_from, v_days);
     exception
       when lock_not_available then
