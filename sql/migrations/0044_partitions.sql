@@ -1,5 +1,5 @@
--- squawk-ignore-file renaming-table, renaming-column, require-concurrent-index-creation
--- squawk-ignore-file constraint-missing-not-valid, changing-column-type, prefer-robust-stmts
+-- squawk-ignore-file renaming-table, renaming-object, ban-alter-identity
+-- squawk-ignore-file require-concurrent-index-creation, constraint-missing-not-valid
 -- Events and logs become tables partitioned by day. The table of before becomes the default
 -- partition: by its name alone, so that no row is read or written, however many there are. It is
 -- always there and takes what no day's partition takes, so that no insert can fail for want of one.

@@ -21,7 +21,10 @@ days as (
   where c.relkind = 'r' and p.relkind = 'p' and c.relname ~ ('^' || p.relname || '_[0-9]{8}$')
     and c.relnamespace = p.relnamespace and c.relowner = p.relowner
     and c.relrowsecurity and c.relforcerowsecurity
-    and not exists (select from pg_policy as o where o.polrelid = c.oid)
+    and (
+      select count(*) = 1 and bool_and(
+        o.polroles = array[coalesce(to_regrole('lf_sql_engine')::oid, c.relowner)])
+      from pg_policy as o where o.polrelid = c.oid)
     and not exists (select from pg_rewrite as w where w.ev_class = c.oid)
     and not exists (
       select from aclexplode(c.relacl) as a

@@ -117,7 +117,12 @@ def test_every_instant_has_a_place(scenario: RunScenario, table: str) -> None:
     day = f"{table}_{first:%Y%m%d}"
     last = first + DAY - timedelta(microseconds=1)
     assert [note(scenario, table, at) for at in (first, last)] == [day, day]
-    for at in (first - timedelta(microseconds=1), first + DAY, first - 400 * DAY, first + 400 * DAY):
+    for at in (
+        first - timedelta(microseconds=1),
+        first + DAY,
+        first - 400 * DAY,
+        first + 400 * DAY,
+    ):
         assert note(scenario, table, at) == f"{table}_default"
 
 
@@ -342,9 +347,13 @@ def test_events_and_logs_may_go_before_their_runs(
     assert is_there(scenario, over)
     assert story(scenario.db, over) == []
     assert story(scenario.db, flying) == [(1, "run.created")]
-    assert scenario.db.value("select count(*) from agents.action_logs where action_type = 'note'") == 1
+    assert (
+        scenario.db.value("select count(*) from agents.action_logs where action_type = 'note'") == 1
+    )
     purge(later + 10 * DAY)
-    assert scenario.db.value("select count(*) from agents.action_logs where action_type = 'note'") == 0
+    assert (
+        scenario.db.value("select count(*) from agents.action_logs where action_type = 'note'") == 0
+    )
 
 
 def test_events_may_outlive_their_runs(scenario: RunScenario) -> None:

@@ -78,7 +78,13 @@ def _relation(db: Database, row: Any) -> str:
     by = f" partition by {parts}" if parts else ""
     attach = [f"alter table {parent} attach partition {name} {bound};"] if parent else []
     return "\n".join(
-        [*head, f"create {kind} {name} ({body}){by}{storage};", *db.column(_INDEXES, [oid]), *attach, ""]
+        [
+            *head,
+            f"create {kind} {name} ({body}){by}{storage};",
+            *db.column(_INDEXES, [oid]),
+            *attach,
+            "",
+        ]
     )
 
 

@@ -1,5 +1,5 @@
--- No request role reads a partition by its own name: clients read lenses.workflow_run_events. The purge
--- deletes here what lies in no day's partition.
+-- No request role reads a partition by its own name: clients read lenses.workflow_run_events. The
+-- purge deletes here what lies in no day's partition.
 
 alter table lenses.workflow_run_events_default enable row level security;
 alter table lenses.workflow_run_events_default force row level security;

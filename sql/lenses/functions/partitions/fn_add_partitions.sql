@@ -2,8 +2,8 @@
 -- how many. It raises 23514 where the default partition has rows of these days, and 55P03 where a
 -- lock is not free in 100 ms. The default partition is read once, whatever the number of days: the
 -- check that it has no such rows, gone again at the end, spares each attach its own reading.
--- Nobody reads a partition but through its table: it has row security without a policy, and no
--- grants. Row triggers come from the table; the one on TRUNCATE is made here.
+-- Nobody reads a partition but through its table: it has no grants, and the row security that
+-- lenses.fn_guard_partition gives it. Row triggers come from the table.
 create or replace function lenses.fn_add_partitions(
   p_parent regclass,
   p_from timestamptz,
@@ -51,15 +51,7 @@ begin
       'create table %I.%I (like %s including defaults including constraints, primary key (%s))',
       v_schema, v_part, p_parent,
       case v_table when 'workflow_run_events' then 'run_id, seq' else 'id' end);
-    execute format('alter table %I.%I enable row level security', v_schema, v_part);
-    execute format('alter table %I.%I force row level security', v_schema, v_part);
-    execute format(
-      'create trigger %I before truncate on %I.%I '
-      'for each statement execute function lenses.tg_append_only()',
-      v_table || '_refuse_truncate', v_schema, v_part);
-    execute format(
-      'alter table %I.%I enable always trigger %I',
-      v_schema, v_part, v_table || '_refuse_truncate');
+    perform lenses.fn_guard_partition(format('%I.%I', v_schema, v_part)::regclass);
     execute format(
       'alter table %s attach partition %I.%I for values from (%L) to (%L)',
       p_parent, v_schema, v_part, v_day, v_day + interval '1 day');

@@ -1,10 +1,10 @@
 -- Drops the oldest partition of events or logs that is past its retention as a whole; says
--- `dropped`, `busy` where a lock was not free in 100 ms, so that another try makes sense, or `none`.
--- The audit's minimum of 31 days counts by the server's clock, whatever p_now is. Events of runs
--- that stay (in flight, or not purged yet) move to the default partition in the same transaction.
--- Where more than 10,000 runs stay the partition stays, and a later night drops it: all who write
--- events wait while these move. Who these runs are is found before, under a lock on that partition
--- alone, which only a row dated back to that day would want.
+-- `dropped`, `busy` where a lock was not free in 100 ms, so that another try makes sense, or
+-- `none`. The audit's minimum of 31 days counts by the server's clock, whatever p_now is. Events
+-- of runs that stay (in flight, or not purged yet) move to the default partition in the same
+-- transaction. Where more than 10,000 runs stay the partition stays, and a later night drops it:
+-- all who write events wait while these move. Who these runs are is found before, under a lock on
+-- that partition alone, which only a row dated back to that day would want.
 create or replace function lenses.fn_drop_partition(p_now timestamptz)
 returns text
 language plpgsql
@@ -42,7 +42,6 @@ begin
     end if;
     execute format('alter table %s detach partition %s', v_part.parent, v_part.part);
     if v_kept <> '{}' then
-      execute format('alter table %s disable row level security', v_part.part);
       execute format('grant select on %s to %I', v_part.part, 'lf_sql_engine');
       perform lenses.fn_keep_events(v_part.part, v_kept);
     end if;

@@ -2,9 +2,9 @@
 -- Deletes at most about p_limit rows a table of what is older than its retention, and returns how
 -- many; 0 means that nothing is left. Internal: the procedure lenses.sp_purge_history commits
 -- between batches, and drops the partitions of events and logs; of these only what lies in the
--- default partitions goes here. A run that is over goes with its events, one in flight stays however
--- old it is. It goes tenant by tenant, by the indexes that begin with the tenant, oldest first; rows
--- that are locked stay for now.
+-- default partitions goes here. A run that is over goes with its events, one in flight stays
+-- however old it is. It goes tenant by tenant, by the indexes that begin with the tenant, oldest
+-- first; rows that are locked stay for now.
 create or replace function lenses.fn_purge_history_batch(p_now timestamptz, p_limit integer)
 returns integer
 language plpgsql
