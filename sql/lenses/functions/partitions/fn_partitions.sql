@@ -17,8 +17,8 @@ cross join lateral (
 ) as x
 cross join lateral (
   select
-    substring(x.bound from 'FROM \(''([^'']+)''\)')::timestamptz as from_at,
-    substring(x.bound from 'TO \(''([^'']+)''\)')::timestamptz as until_at
+    substring(x.bound from 'FROM [(]''([^'']+)''[)]')::timestamptz as from_at,
+    substring(x.bound from 'TO [(]''([^'']+)''[)]')::timestamptz as until_at
 ) as b
 where i.inhparent in (
   'lenses.workflow_run_events'::regclass, 'agents.agent_run_events'::regclass,

@@ -10,25 +10,30 @@ declare
   v_deleted pg_catalog.int4;
   v_outcome pg_catalog.text;
   v_is_made pg_catalog.bool;
+  v_tries pg_catalog.int4 := 100;
 begin
-  for v_try in 1 .. 100 loop
+  loop
     v_is_made := lenses.fn_make_partitions(true);
     commit;
-    exit when v_is_made;
+    v_tries := v_tries operator(pg_catalog.-) 1;
+    exit when v_is_made or v_tries operator(pg_catalog.=) 0;
     perform pg_catalog.pg_sleep(0.2);
   end loop;
+
   loop
     v_deleted := lenses.fn_purge_history_batch(pg_catalog.now(), 2000);
     commit;
     exit when v_deleted operator(pg_catalog.=) 0;
   end loop;
-  for v_try in 1 .. 100 loop
-    loop
-      v_outcome := lenses.fn_drop_partition(pg_catalog.now());
-      commit;
-      exit when v_outcome operator(pg_catalog.<>) 'dropped';
-    end loop;
+
+  v_tries := 100;
+  loop
+    v_outcome := lenses.fn_drop_partition(pg_catalog.now());
+    commit;
     exit when v_outcome operator(pg_catalog.=) 'none';
+    continue when v_outcome operator(pg_catalog.=) 'dropped';
+    v_tries := v_tries operator(pg_catalog.-) 1;
+    exit when v_tries operator(pg_catalog.=) 0;
     perform pg_catalog.pg_sleep(0.2);
   end loop;
 end;
