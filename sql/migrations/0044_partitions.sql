@@ -133,3 +133,6 @@ comment on column lenses.dispatch_settings.events_retention is
   'least 31 days.';
 comment on column lenses.dispatch_settings.logs_retention is
   'How long the audit log stays, by whole days; none: as long as retention. At least 31 days.';
+
+-- It is given the time in which the run's events lie.
+drop function if exists lenses.fn_run_attempts(uuid);

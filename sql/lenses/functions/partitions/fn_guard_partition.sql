@@ -1,7 +1,7 @@
 -- What keeps a day's partition of events or logs from being read or changed by its own name: row
 -- security with a policy for lf_sql_engine alone (a dump by the installing role sees the rows by
--- it), and the guard of TRUNCATE, which no partition inherits. Safe to repeat; an install repeats it
--- after a restore without roles has lost the policies.
+-- it), and the guard of TRUNCATE, which no partition inherits. Safe to repeat; an install repeats
+-- it after a restore without roles has lost the policies.
 create or replace function lenses.fn_guard_partition(p_part regclass)
 returns void
 language plpgsql
