@@ -12,8 +12,6 @@ create table agents.action_logs (
   occurred_at timestamp with time zone not null default now(),
   constraint action_logs_action_type_check CHECK (((char_length(action_type) >= 1) AND (char_length(action_type) <= 200)))
 ) partition by RANGE (occurred_at);
-CREATE INDEX action_logs_lenser_id_occurred_at_idx ON ONLY agents.action_logs USING btree (lenser_id, occurred_at);
-CREATE INDEX action_logs_schedule_id_occurred_at_idx ON ONLY agents.action_logs USING btree (schedule_id, occurred_at);
 
 -- Rows of no day that has a partition.
 create table agents.action_logs_default (
@@ -41,9 +39,6 @@ create table agents.agent_run_events (
   occurred_at timestamp with time zone not null default now(),
   constraint agent_run_events_event_type_check CHECK (((char_length(event_type) >= 1) AND (char_length(event_type) <= 200)))
 ) partition by RANGE (occurred_at);
-CREATE INDEX agent_run_events_lenser_id_occurred_at_idx ON ONLY agents.agent_run_events USING btree (lenser_id, occurred_at);
-CREATE INDEX agent_run_events_run_id_idx ON ONLY agents.agent_run_events USING btree (run_id);
-CREATE INDEX agent_run_events_team_run_id_idx ON ONLY agents.agent_run_events USING btree (team_run_id);
 
 -- Events of no day that has a partition.
 create table agents.agent_run_events_default (
@@ -626,7 +621,6 @@ create table lenses.workflow_run_events (
   payload jsonb not null default '{}'::jsonb,
   occurred_at timestamp with time zone not null default now()
 ) partition by RANGE (occurred_at);
-CREATE INDEX workflow_run_events_lenser_id_occurred_at_idx ON ONLY lenses.workflow_run_events USING btree (lenser_id, occurred_at);
 
 -- Events of no day that has a partition: from before the first one, dated back or ahead, and of runs that stay when their day goes.
 create table lenses.workflow_run_events_default (

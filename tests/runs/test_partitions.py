@@ -202,6 +202,18 @@ def test_what_stays_keeps_its_events_in_order(scenario: RunScenario) -> None:
     assert story(scenario.db, running)[-1] == (3, "node.done")
 
 
+@pytest.mark.parametrize("days_later", [0, 3, -3])
+def test_a_run_is_read_with_all_its_events(scenario: RunScenario, days_later: int) -> None:
+    """On whatever days they lie: a clock may have been moved between them."""
+    now = midnight(scenario.db, 0)
+    add(scenario.db, now - 5 * DAY, 10)
+    run = ended(scenario, now, now + days_later * DAY)
+    with as_user(scenario.db, scenario.tenant):
+        found = scenario.db.value("select public.fn_get_run(%s)", [run])
+    assert [event["event"] for event in found["events"]] == ["run.created", "run.cancelled"]
+    assert found["event_count"] == 2
+
+
 def test_what_stayed_goes_when_it_is_over(scenario: RunScenario) -> None:
     old = midnight(scenario.db, -200)
     add(scenario.db, old)

@@ -2,6 +2,7 @@
 -- how many. It raises 23514 where the default partition has rows of these days, and 55P03 where a
 -- lock is not free in 100 ms. The default partition is read once, whatever the number of days: the
 -- check that it has no such rows, gone again at the end, spares each attach its own reading.
+-- Its indexes are those of the default partition, but that events have no use for one by id.
 -- Nobody reads a partition but through its table: it has no grants, and the row security that
 -- lenses.fn_guard_partition gives it. Row triggers come from the table.
 create or replace function lenses.fn_add_partitions(
@@ -41,20 +42,28 @@ begin
     return 0;
   end if;
 
+  foreach v_day in array v_days loop
+    v_part := v_table || to_char(v_day, '_YYYYMMDD');
+    execute format(
+      'create table %I.%I (like %I.%I including defaults including constraints including indexes)',
+      v_schema, v_part, v_schema, v_table || '_default');
+    if v_table = 'workflow_run_events' then
+      execute format(
+        'alter table %I.%I drop constraint %I, drop constraint %I, add primary key (run_id, seq)',
+        v_schema, v_part, v_part || '_pkey', v_part || '_run_id_seq_key');
+    end if;
+    perform lenses.fn_guard_partition(format('%I.%I', v_schema, v_part)::regclass);
+  end loop;
+
   execute format(
     'alter table %I.%I add constraint %I check (occurred_at < %L or occurred_at >= %L)',
     v_schema, v_table || '_default', v_table || '_days_check',
     v_days[1], v_days[cardinality(v_days)] + interval '1 day');
   foreach v_day in array v_days loop
-    v_part := v_table || to_char(v_day, '_YYYYMMDD');
-    execute format(
-      'create table %I.%I (like %s including defaults including constraints, primary key (%s))',
-      v_schema, v_part, p_parent,
-      case v_table when 'workflow_run_events' then 'run_id, seq' else 'id' end);
-    perform lenses.fn_guard_partition(format('%I.%I', v_schema, v_part)::regclass);
     execute format(
       'alter table %s attach partition %I.%I for values from (%L) to (%L)',
-      p_parent, v_schema, v_part, v_day, v_day + interval '1 day');
+      p_parent, v_schema, v_table || to_char(v_day, '_YYYYMMDD'),
+      v_day, v_day + interval '1 day');
   end loop;
   execute format(
     'alter table %I.%I drop constraint %I',
