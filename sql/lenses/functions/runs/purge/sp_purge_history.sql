@@ -21,7 +21,7 @@ begin
   end loop;
 
   loop
-    v_deleted := lenses.fn_purge_history_batch(pg_catalog.now(), 2000);
+    v_deleted := lenses.fn_purge_history_batch(pg_catalog.now(), 5000);
     commit;
     exit when v_deleted operator(pg_catalog.=) 0;
   end loop;
