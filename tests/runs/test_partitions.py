@@ -109,6 +109,12 @@ def test_a_tick_makes_tomorrow_and_the_day_after(scenario: RunScenario) -> None:
     assert note_of is None
 
 
+def test_a_tick_of_one_transaction_makes_none(scenario: RunScenario) -> None:
+    """It would hold the locks on the default partitions, which other ticks write, until its end."""
+    scenario.db.value("select lenses.fn_dispatch_scheduled_workflows()")
+    assert scenario.db.value("select lenses.fn_lacks_partitions()") is True
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_every_instant_has_a_place(scenario: RunScenario, table: str) -> None:
     """A day's partition takes its day from the first instant to the last; the default all else."""

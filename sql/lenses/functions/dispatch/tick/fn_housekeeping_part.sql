@@ -24,8 +24,11 @@ begin
     when 'gateway crons' then return agents.fn_dispatch_gateway_crons(p_now, p_limit);
     when 'delivering' then return lenses.fn_deliver_part(p_now, p_limit);
     when 'making partitions' then
+      if not lenses.fn_lacks_partitions() then
+        return 0;
+      end if;
       perform lenses.fn_make_partitions(false);
-      return 0;
+      return (not lenses.fn_lacks_partitions())::integer;
   end case;
 end;
 $$;

@@ -38,7 +38,8 @@ begin
     if exists (select from lenses.deliveries) then
       v_parts := v_parts || 'delivering'::text;
     end if;
-    if lenses.fn_lacks_partitions() then
+    -- Not where the whole tick is one transaction: it would hold the locks until its end.
+    if v_tick.driver <> 'function' and lenses.fn_lacks_partitions() then
       v_parts := v_parts || 'making partitions'::text;
     end if;
   end if;
