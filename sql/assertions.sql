@@ -94,7 +94,7 @@ begin
       select 'not append-only', c.name || ' ' || v.verb
       from relations as c
       cross join (values ('delete', 8), ('update', 16), ('truncate', 32)) as v (verb, bit)
-      where c.name = any(v_audit) and not exists (
+      where (c.name = any(v_audit) or c.relispartition and c.relkind = 'r') and not exists (
         select 1
         from triggers as t
         where t.tgrelid = c.oid and t.tgenabled = 'A' and t.tgtype & v.bit <> 0
@@ -110,7 +110,7 @@ begin
       where c.relkind in ('r', 'p', 'v') and pg_catalog.has_table_privilege(r.oid, c.oid, v.verb)
         and not (
           r.rolname = 'service_role' and v.verb in ('insert', 'update') and c.relkind <> 'v'
-          and c.name <> all(v_audit) and c.name not like 'lf\_sql.%'
+          and c.name <> all(v_audit) and not c.relispartition and c.name not like 'lf\_sql.%'
         )
       union all
       select 'anon may select', c.name

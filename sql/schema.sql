@@ -2,7 +2,7 @@
 -- The composite types and tables as all migrations together leave them: columns, constraints, indexes.
 -- Functions, views, triggers and policies stand in their own files.
 
--- Append-only audit: dispatches, skips with their reasons, failures, decisions, bypass attempts.
+-- Append-only audit: dispatches, skips with their reasons, failures, decisions, bypass attempts. Partitioned by day.
 create table agents.action_logs (
   id bigint not null generated always as identity,
   lenser_id uuid not null,
@@ -10,13 +10,25 @@ create table agents.action_logs (
   action_type text not null,
   payload jsonb not null default '{}'::jsonb,
   occurred_at timestamp with time zone not null default now(),
-  constraint action_logs_pkey PRIMARY KEY (id),
+  constraint action_logs_action_type_check CHECK (((char_length(action_type) >= 1) AND (char_length(action_type) <= 200)))
+) partition by RANGE (occurred_at);
+
+-- Rows of no day that has a partition.
+create table agents.action_logs_default (
+  id bigint not null,
+  lenser_id uuid not null,
+  schedule_id uuid,
+  action_type text not null,
+  payload jsonb not null default '{}'::jsonb,
+  occurred_at timestamp with time zone not null default now(),
+  constraint action_logs_default_pkey PRIMARY KEY (id),
   constraint action_logs_action_type_check CHECK (((char_length(action_type) >= 1) AND (char_length(action_type) <= 200)))
 );
-CREATE INDEX action_logs_lenser_id_occurred_at_idx ON agents.action_logs USING btree (lenser_id, occurred_at);
-CREATE INDEX action_logs_schedule_id_occurred_at_idx ON agents.action_logs USING btree (schedule_id, occurred_at);
+CREATE INDEX action_logs_default_lenser_id_occurred_at_idx ON agents.action_logs_default USING btree (lenser_id, occurred_at);
+CREATE INDEX action_logs_default_schedule_id_occurred_at_idx ON agents.action_logs_default USING btree (schedule_id, occurred_at);
+alter table agents.action_logs attach partition agents.action_logs_default DEFAULT;
 
--- Append-only: what happened to a team run, bypass attempts included.
+-- Append-only: what happened to a team run, bypass attempts included. Partitioned by day.
 create table agents.agent_run_events (
   id bigint not null generated always as identity,
   lenser_id uuid not null,
@@ -25,12 +37,25 @@ create table agents.agent_run_events (
   event_type text not null,
   payload jsonb not null default '{}'::jsonb,
   occurred_at timestamp with time zone not null default now(),
-  constraint agent_run_events_pkey PRIMARY KEY (id),
+  constraint agent_run_events_event_type_check CHECK (((char_length(event_type) >= 1) AND (char_length(event_type) <= 200)))
+) partition by RANGE (occurred_at);
+
+-- Events of no day that has a partition.
+create table agents.agent_run_events_default (
+  id bigint not null,
+  lenser_id uuid not null,
+  team_run_id uuid,
+  run_id uuid,
+  event_type text not null,
+  payload jsonb not null default '{}'::jsonb,
+  occurred_at timestamp with time zone not null default now(),
+  constraint agent_run_events_default_pkey PRIMARY KEY (id),
   constraint agent_run_events_event_type_check CHECK (((char_length(event_type) >= 1) AND (char_length(event_type) <= 200)))
 );
-CREATE INDEX agent_run_events_lenser_id_occurred_at_idx ON agents.agent_run_events USING btree (lenser_id, occurred_at);
-CREATE INDEX agent_run_events_run_id_idx ON agents.agent_run_events USING btree (run_id);
-CREATE INDEX agent_run_events_team_run_id_idx ON agents.agent_run_events USING btree (team_run_id);
+CREATE INDEX agent_run_events_default_lenser_id_occurred_at_idx ON agents.agent_run_events_default USING btree (lenser_id, occurred_at);
+CREATE INDEX agent_run_events_default_run_id_idx ON agents.agent_run_events_default USING btree (run_id);
+CREATE INDEX agent_run_events_default_team_run_id_idx ON agents.agent_run_events_default USING btree (team_run_id);
+alter table agents.agent_run_events attach partition agents.agent_run_events_default DEFAULT;
 
 -- Agents that can be assigned to a schedule.
 create table agents.ai_lensers (
@@ -396,6 +421,8 @@ create table lenses.dispatch_settings (
   max_template_bytes_per_lenser bigint,
   default_queue_mode text not null default 'parallel'::text,
   dispatch_lanes integer not null default 1,
+  events_retention interval,
+  logs_retention interval,
   constraint dispatch_settings_pkey PRIMARY KEY (id),
   constraint dispatch_settings_batch_size_check CHECK (((batch_size >= 1) AND (batch_size <= 10000))),
   constraint dispatch_settings_default_jitter_ms_check CHECK (((default_jitter_ms >= 0) AND (default_jitter_ms <= 86400000))),
@@ -403,7 +430,9 @@ create table lenses.dispatch_settings (
   constraint dispatch_settings_default_on_overlap_check CHECK ((default_on_overlap = ANY (ARRAY['skip'::text, 'queue'::text, 'replace'::text]))),
   constraint dispatch_settings_default_queue_mode_check CHECK ((default_queue_mode = ANY (ARRAY['parallel'::text, 'serial'::text]))),
   constraint dispatch_settings_dispatch_lanes_check CHECK (((dispatch_lanes >= 1) AND (dispatch_lanes <= 16))),
+  constraint dispatch_settings_events_retention_check CHECK ((events_retention >= '31 days'::interval)),
   constraint dispatch_settings_id_check CHECK (id),
+  constraint dispatch_settings_logs_retention_check CHECK ((logs_retention >= '31 days'::interval)),
   constraint dispatch_settings_max_catchup_per_tick_check CHECK (((max_catchup_per_tick >= 1) AND (max_catchup_per_tick <= 10000))),
   constraint dispatch_settings_max_gateway_crons_per_lenser_check CHECK ((max_gateway_crons_per_lenser >= 1)),
   constraint dispatch_settings_max_pending_runs_per_lenser_check CHECK ((max_pending_runs_per_lenser >= 1)),
@@ -582,7 +611,7 @@ create table lenses.worker_heartbeats (
   constraint worker_heartbeats_pkey PRIMARY KEY (worker_id)
 );
 
--- Append-only: each transition of a run is one event, numbered within its run. No foreign key: events outlive what they tell of.
+-- Append-only: each transition of a run is one event, numbered within its run. Partitioned by day. No foreign key: events outlive what they tell of.
 create table lenses.workflow_run_events (
   id bigint not null generated always as identity,
   lenser_id uuid not null,
@@ -590,11 +619,23 @@ create table lenses.workflow_run_events (
   seq integer not null,
   event_type text not null,
   payload jsonb not null default '{}'::jsonb,
+  occurred_at timestamp with time zone not null default now()
+) partition by RANGE (occurred_at);
+
+-- Events of no day that has a partition: from before the first one, dated back or ahead, and of runs that stay when their day goes.
+create table lenses.workflow_run_events_default (
+  id bigint not null,
+  lenser_id uuid not null,
+  run_id uuid not null,
+  seq integer not null,
+  event_type text not null,
+  payload jsonb not null default '{}'::jsonb,
   occurred_at timestamp with time zone not null default now(),
-  constraint workflow_run_events_pkey PRIMARY KEY (id),
-  constraint workflow_run_events_run_id_seq_key UNIQUE (run_id, seq)
+  constraint workflow_run_events_default_pkey PRIMARY KEY (id),
+  constraint workflow_run_events_default_run_id_seq_key UNIQUE (run_id, seq)
 );
-CREATE INDEX workflow_run_events_lenser_id_occurred_at_idx ON lenses.workflow_run_events USING btree (lenser_id, occurred_at);
+CREATE INDEX workflow_run_events_default_lenser_id_occurred_at_idx ON lenses.workflow_run_events_default USING btree (lenser_id, occurred_at);
+alter table lenses.workflow_run_events attach partition lenses.workflow_run_events_default DEFAULT;
 
 -- Runs for executors to claim. Slot runs are unique by (schedule_id, scheduled_for); their id is derived from the slot.
 create table lenses.workflow_runs (

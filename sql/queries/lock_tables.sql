@@ -1,4 +1,5 @@
--- The first step of every install: locks all our tables and views at once, in one order, so that no
+-- The first step of every install: locks all our tables and views at once, in one order (partitions
+-- with their tables, since a day's may be dropped meanwhile), so that no
 -- later step waits while it holds what others want. First it takes the installers' lock, which
 -- keeps new ticks and claims from beginning (lenses.fn_admit_work), and a lock that only
 -- maintenance conflicts with, to which autovacuum gives way. When the work under way has ended it
@@ -12,7 +13,7 @@ declare
     select string_agg(c.oid::regclass::text, ', ' order by n.nspname, c.relname)
     from pg_catalog.pg_class as c
     inner join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
-    where c.relkind in ('r', 'p', 'v')
+    where c.relkind in ('r', 'p', 'v') and not c.relispartition
       and n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')
   );
 begin
@@ -40,7 +41,7 @@ declare
     select string_agg(c.oid::regclass::text, ', ' order by n.nspname, c.relname)
     from pg_catalog.pg_class as c
     inner join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
-    where c.relkind in ('r', 'p', 'v')
+    where c.relkind in ('r', 'p', 'v') and not c.relispartition
       and n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')
   );
 begin

@@ -9,6 +9,7 @@ from time import perf_counter
 from tests.bench import (
     bench_executor,
     bench_growth,
+    bench_history,
     bench_install,
     bench_lag,
     bench_lanes,
@@ -53,6 +54,7 @@ SECTIONS: dict[str, Section] = {
     "poison": lambda b: [bench_tick.poisoned(b)],
     "install": bench_install.run,
     "growth": bench_growth.run,
+    "history": bench_history.run,
     "runs": runs,
     "many": bench_many.run,
     "executor": bench_executor.run,

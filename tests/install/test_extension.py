@@ -114,6 +114,13 @@ def test_dump_and_restore(lf: Database, place: TestServer, bindir: Path, tmp_pat
         assert lf.value(tick, [began, minute]) == 10
     lf.execute("update lenses.dispatch_settings set batch_size = 777")
     lf.execute("select lenses.fn_claim_workflow_runs('w', 3)")
+    # Days of events and logs, made at work and so no members, are dumped as tables of their own.
+    assert lf.value("select lenses.fn_make_partitions(false)")
+    lf.execute(
+        "insert into agents.action_logs (lenser_id, action_type, occurred_at) "
+        "select p.id, 'note', from_at from lensers.profiles as p, lenses.fn_partitions() "
+        "where parent = 'agents.action_logs'::regclass"
+    )
     counts, content = lf.rows(COUNTS), lf.value(CONTENT)
 
     dump = tmp_path / "dump"

@@ -139,7 +139,9 @@ def test_data_alone(own_two_tenants: Database, target: str, setup: Setup, tmp_pa
         restored = run("pg_restore", *options, "-d", dsn, dump)
         assert restored.returncode == 0, restored.stderr
     found = "\n".join(wrong(setup.dsn(target, setup.installer)))
-    assert "agents.action_logs.action_logs_refuse_delete: enabled is O, should be A" in found
+    assert (
+        "agents.action_logs_default.action_logs_refuse_delete: enabled is O, should be A" in found
+    )
     assert "lenses.workflow_runs.workflow_runs_admit: enabled is O, should be A" in found
     assert "lenses.schedule_calendars.schedule_calendars_seed: enabled is O, should be A" in found
     succeeded(lf_sql("install", dsn=setup.dsn(target, setup.installer)))

@@ -29,6 +29,16 @@ def test_patch(operator: Caller) -> None:
     assert operator.db.row("select * from lenses.dispatch_settings") == row
 
 
+def test_retention_by_kind_follows_that_of_runs_unless_set(operator: Caller) -> None:
+    kinds = ("events_retention", "logs_retention")
+    row = operator.one("fn_set_dispatch_settings", patch=dict.fromkeys(kinds, "40 days"))
+    assert [getattr(row, kind) for kind in kinds] == [datetime.timedelta(days=40)] * 2
+    row = operator.one("fn_set_dispatch_settings", patch={"batch_size": 7})
+    assert [getattr(row, kind) for kind in kinds] == [datetime.timedelta(days=40)] * 2
+    row = operator.one("fn_set_dispatch_settings", patch=dict.fromkeys(kinds))
+    assert [getattr(row, kind) for kind in kinds] == [None, None]
+
+
 @pytest.mark.parametrize(
     ("patch", "says"),
     [
@@ -46,6 +56,9 @@ def test_patch(operator: Caller) -> None:
         ({"retention": "30 days"}, "30 days"),
         ({"retention": "999999999 years"}, "999999999 years"),
         ({"ticks_retention": "1 minute"}, "1 minute"),
+        ({"events_retention": "30 days"}, "30 days"),
+        ({"logs_retention": "30 days"}, "30 days"),
+        ({"logs_retention": 40}, "a string"),
         ({"max_schedules_per_lenser": 0}, "0"),
         ({"is_frozen": "yes"}, "true or false"),
         ({"batch_size": 7, "nonsense": 1}, "nonsense"),

@@ -28,7 +28,9 @@ our_tables as (
     exists (
       select from pg_attribute as a
       where a.attrelid = c.oid and a.attname = 'lenser_id' and not a.attisdropped
-    ) as is_tenants
+    ) as is_tenants,
+    -- Made by lenses.fn_add_partitions, and gone with its day.
+    c.relispartition and c.relname ~ '_[0-9]{8}$' as is_day
   from pg_class as c
   join our_schemas as r on r.oid = c.relnamespace
   where c.relkind in ('r', 'p')
@@ -48,7 +50,7 @@ our_policies as (
 
 audit_tables as (
   select t.* from our_tables as t
-  where t.identity in (
+  where t.relispartition or t.identity in (
     'lenses.workflow_run_events', 'agents.agent_run_events', 'agents.action_logs', 'agents.approval_attempts'
   )
 ),

@@ -18,8 +18,10 @@ BANNER = """\
 
 _RELATIONS = """
 select c.oid, c.oid::regclass::text as name, c.relkind = 'c' as is_type,
-  c.relpersistence = 'u' as is_unlogged, c.reloptions as options, obj_description(c.oid, 'pg_class') as comment
+  c.relpersistence = 'u' as is_unlogged, c.reloptions as options, obj_description(c.oid, 'pg_class') as comment,
+  pg_get_partkeydef(c.oid) as parts, i.inhparent::regclass::text as parent, pg_get_expr(c.relpartbound, c.oid) as bound
 from pg_class as c
+left join pg_inherits as i on i.inhrelid = c.oid
 where c.relnamespace::regnamespace::text in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')
   and c.relkind in ('c', 'r', 'p')
 order by c.relnamespace::regnamespace::text collate "C", c.relkind = 'c' desc, c.relname collate "C"
@@ -65,7 +67,7 @@ def without_style(schema: str) -> str:
 
 
 def _relation(db: Database, row: Any) -> str:
-    oid, name, is_type, is_unlogged, options, comment = row
+    oid, name, is_type, is_unlogged, options, comment, parts, parent, bound = row
     lines = db.column(_COLUMNS, [oid])
     if is_type:
         return f"create type {name} as ({_body(lines)});\n"
@@ -73,8 +75,16 @@ def _relation(db: Database, row: Any) -> str:
     storage = f" with ({', '.join(sorted(options))})" if options else ""
     kind = "unlogged table" if is_unlogged else "table"
     body = _body(lines + db.column(_CONSTRAINTS, [oid]))
+    by = f" partition by {parts}" if parts else ""
+    attach = [f"alter table {parent} attach partition {name} {bound};"] if parent else []
     return "\n".join(
-        [*head, f"create {kind} {name} ({body}){storage};", *db.column(_INDEXES, [oid]), ""]
+        [
+            *head,
+            f"create {kind} {name} ({body}){by}{storage};",
+            *db.column(_INDEXES, [oid]),
+            *attach,
+            "",
+        ]
     )
 
 

@@ -103,7 +103,10 @@ where q.allowed is not null
 union all
 select
   'table_bytes', 'gauge', 'Size of a table with its indexes, of those that grow',
-  jsonb_build_object('table', t.name), pg_total_relation_size(t.name::regclass)
+  jsonb_build_object('table', t.name), pg_total_relation_size(t.name::regclass) + (
+    select coalesce(sum(pg_total_relation_size(i.inhrelid)), 0)
+    from pg_inherits as i
+    where i.inhparent = t.name::regclass)
 from (
   values
   ('lenses.workflow_schedules'), ('lenses.schedule_due'), ('lenses.workflow_runs'),

@@ -20,16 +20,18 @@ declare
     "default_on_missed": {"type": "word", "values": ["skip", "run_once", "backfill", "spread"]},
     "default_jitter_ms": {"type": "integer", "min": 0, "max": 86400000},
     "retention": {"type": "text"},
+    "events_retention": {"type": "text"},
+    "logs_retention": {"type": "text"},
     "ticks_retention": {"type": "text"},
     "max_schedules_per_lenser": {"type": "integer", "min": 1, "max": 2147483647},
     "max_gateway_crons_per_lenser": {"type": "integer", "min": 1, "max": 2147483647},
     "max_pending_runs_per_lenser": {"type": "integer", "min": 1, "max": 2147483646},
     "max_template_bytes_per_lenser": {"type": "integer", "min": 1, "max": 1000000000000000}
   }';
-  -- NULL is a value of these: no limit.
+  -- NULL is a value of these: no limit; of the retentions, as long as runs.
   c_nullable constant text[] := array[
-    'frozen_reason', 'max_schedules_per_lenser', 'max_gateway_crons_per_lenser',
-    'max_pending_runs_per_lenser', 'max_template_bytes_per_lenser'];
+    'frozen_reason', 'events_retention', 'logs_retention', 'max_schedules_per_lenser',
+    'max_gateway_crons_per_lenser', 'max_pending_runs_per_lenser', 'max_template_bytes_per_lenser'];
   v_row lenses.dispatch_settings;
 begin
   if p_patch is null then
@@ -72,6 +74,14 @@ begin
       ),
       d.retention
     ),
+    events_retention = case when p_patch ? 'events_retention'
+      then lenses.fn_setting_interval(
+        p_patch ->> 'events_retention', 'settings.events_retention', '31 days', '36500 days')
+      else d.events_retention end,
+    logs_retention = case when p_patch ? 'logs_retention'
+      then lenses.fn_setting_interval(
+        p_patch ->> 'logs_retention', 'settings.logs_retention', '31 days', '36500 days')
+      else d.logs_retention end,
     ticks_retention = coalesce(
       lenses.fn_setting_interval(
         p_patch ->> 'ticks_retention', 'settings.ticks_retention', '1 hour', '36500 days'
@@ -100,8 +110,9 @@ comment on function lenses.fn_set_dispatch_settings(jsonb) is
   'Changes the named columns of lenses.dispatch_settings and returns the row: batch_size, '
   'dispatch_lanes (1 to 16: how many drivers share the work; lf-sql install registers their '
   'jobs), missed_grace ("2 minutes"), max_catchup_per_tick, default_queue_mode (parallel, '
-  'serial), default_on_overlap, default_on_missed, default_jitter_ms (ms), retention (at least 31 '
-  'days), ticks_retention, is_frozen, frozen_reason, and the quotas, of which null is none: '
+  'serial), default_on_overlap, default_on_missed, default_jitter_ms (ms), retention (of runs, '
+  'at least 31 days), events_retention and logs_retention (the same; null: as retention), '
+  'ticks_retention, is_frozen, frozen_reason, and the quotas, of which null is none: '
   'max_schedules_per_lenser, max_gateway_crons_per_lenser, max_pending_runs_per_lenser, '
   'max_template_bytes_per_lenser. 22023: unknown key (the nearest is named), wrong type, out of '
   'range.';

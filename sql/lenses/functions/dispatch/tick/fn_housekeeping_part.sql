@@ -23,6 +23,12 @@ begin
     when 'gateway leases' then return agents.fn_reap_gateway_cron_runs(p_now, p_limit);
     when 'gateway crons' then return agents.fn_dispatch_gateway_crons(p_now, p_limit);
     when 'delivering' then return lenses.fn_deliver_part(p_now, p_limit);
+    when 'making partitions' then
+      if not lenses.fn_lacks_partitions() then
+        return 0;
+      end if;
+      perform lenses.fn_make_partitions(false);
+      return (not lenses.fn_lacks_partitions())::integer;
   end case;
 end;
 $$;

@@ -1,11 +1,12 @@
 -- owner: lf_sql_engine
 -- What a tick does beside the schedules, in pieces of p_limit rows at most: revives schedules that
 -- would fall silent, reaps expired leases and approvals, queues runs whose time has come, ends
--- pauses, dispatches gateway crons, and posts runs and events. It does one piece and returns true,
--- or false where nothing is left. The first piece of each part comes before the first batch; after
--- that, pieces and batches take turns (is_batch_next). A part that fails is noted on the tick and
--- tried again by the next tick; it does not hold up the others. A part that a statement timeout
--- cuts off goes on in smaller pieces, after the others.
+-- pauses, dispatches gateway crons, posts runs and events, and makes tomorrow's partitions where
+-- the nightly purge did not. It does one piece and returns true, or false where nothing is left.
+-- The first piece of each part comes before the first batch; after that, pieces and batches take
+-- turns (is_batch_next). A part that fails is noted on the tick and tried again by the next tick;
+-- it does not hold up the others. A part that a statement timeout cuts off goes on in smaller
+-- pieces, after the others.
 create or replace function lenses.fn_tick_housekeeping(
   p_tick_id bigint,
   p_now timestamptz,
@@ -36,6 +37,10 @@ begin
   if v_tick.parts is null then
     if exists (select from lenses.deliveries) then
       v_parts := v_parts || 'delivering'::text;
+    end if;
+    -- Not where the whole tick is one transaction: it would hold the locks until its end.
+    if v_tick.driver <> 'function' and lenses.fn_lacks_partitions() then
+      v_parts := v_parts || 'making partitions'::text;
     end if;
   end if;
   v_again := v_tick.parts_again;

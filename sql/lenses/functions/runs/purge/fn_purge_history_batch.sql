@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
--- Deletes at most about p_limit rows a table of what is older than dispatch_settings.retention, and
--- returns how many; 0 means that nothing is left. Internal: the procedure lenses.sp_purge_history
--- commits between batches. A run that is over goes as a whole, with its events and its team run;
--- one in flight stays however old it is. Events are looked up by run, never by time, since their
--- numbers must stay without a gap. It goes tenant by tenant, by the indexes that begin with the
--- tenant, oldest first; rows that are locked stay for now.
+-- Deletes at most about p_limit rows a table of what is older than its retention, and returns how
+-- many; 0 means that nothing is left. Internal: the procedure lenses.sp_purge_history commits
+-- between batches, and drops the partitions of events and logs; of these only what lies in the
+-- default partitions goes here. A run that is over goes with its events, one in flight stays
+-- however old it is. It goes tenant by tenant, by the indexes that begin with the tenant, oldest
+-- first; rows that are locked stay for now.
 create or replace function lenses.fn_purge_history_batch(p_now timestamptz, p_limit integer)
 returns integer
 language plpgsql
@@ -14,12 +14,17 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_before timestamptz;
+  v_events_before timestamptz;
+  v_logs_before timestamptz;
   v_ticks_before timestamptz;
   v_run_ids uuid[];
   v_count integer;
   v_total integer := 0;
 begin
-  select p_now - d.retention, p_now - d.ticks_retention into v_before, v_ticks_before
+  select
+    p_now - d.retention, p_now - coalesce(d.events_retention, d.retention),
+    p_now - coalesce(d.logs_retention, d.retention), p_now - d.ticks_retention
+  into v_before, v_events_before, v_logs_before, v_ticks_before
   from lenses.dispatch_settings as d;
 
   v_run_ids := array(
@@ -31,31 +36,50 @@ begin
       where r.lenser_id = p.id and r.created_at < v_before
         and r.status in ('completed', 'failed', 'cancelled', 'timed_out')
         and r.completed_at < v_before
-        and not exists (
-          select from lenses.workflow_run_events as e
-          where e.run_id = r.id and e.occurred_at >= v_before)
       order by r.created_at
       limit p_limit
       for update skip locked
     ) as o
     limit greatest(p_limit / 5, 1));
   if cardinality(v_run_ids) > 0 then
-    delete from lenses.workflow_run_events as e where e.run_id = any (v_run_ids);
+    delete from lenses.workflow_run_events_default as e
+    where e.run_id = any (v_run_ids) and e.occurred_at < v_events_before;
     get diagnostics v_count = row_count;
     v_total := v_total + v_count;
     delete from lenses.workflow_runs as r where r.id = any (v_run_ids);
     get diagnostics v_count = row_count;
     v_total := v_total + v_count;
+  else
+    -- What is left is of runs that went before their events, or stay after them.
+    delete from lenses.workflow_run_events_default as e
+    where (e.run_id, e.seq) in (
+      select o.run_id, o.seq
+      from lensers.profiles as p
+      cross join lateral (
+        select x.run_id, x.seq
+        from lenses.workflow_run_events_default as x
+        where x.lenser_id = p.id and x.occurred_at < v_events_before
+          and not exists (
+            select from lenses.workflow_runs as r
+            where r.id = x.run_id and (
+              v_events_before <= v_before
+              or r.status not in ('completed', 'failed', 'cancelled', 'timed_out')
+              or r.completed_at >= v_events_before))
+        limit p_limit
+      ) as o
+      limit p_limit);
+    get diagnostics v_count = row_count;
+    v_total := v_total + v_count;
   end if;
 
-  delete from agents.agent_run_events as e
+  delete from agents.agent_run_events_default as e
   where e.id in (
     select o.id
     from lensers.profiles as p
     cross join lateral (
       select x.id
-      from agents.agent_run_events as x
-      where x.lenser_id = p.id and x.occurred_at < v_before
+      from agents.agent_run_events_default as x
+      where x.lenser_id = p.id and x.occurred_at < v_events_before
       order by x.occurred_at
       limit p_limit
     ) as o
@@ -63,14 +87,14 @@ begin
   get diagnostics v_count = row_count;
   v_total := v_total + v_count;
 
-  delete from agents.action_logs as l
+  delete from agents.action_logs_default as l
   where l.id in (
     select o.id
     from lensers.profiles as p
     cross join lateral (
       select x.id
-      from agents.action_logs as x
-      where x.lenser_id = p.id and x.occurred_at < v_before
+      from agents.action_logs_default as x
+      where x.lenser_id = p.id and x.occurred_at < v_logs_before
       order by x.occurred_at
       limit p_limit
     ) as o
@@ -81,7 +105,7 @@ begin
   delete from agents.approval_attempts as a
   where (a.run_id, a.minute) in (
     select x.run_id, x.minute from agents.approval_attempts as x
-    where x.minute < v_before
+    where x.minute < v_logs_before
     limit p_limit);
   get diagnostics v_count = row_count;
   v_total := v_total + v_count;

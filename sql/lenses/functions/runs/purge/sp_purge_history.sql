@@ -1,21 +1,46 @@
--- For the nightly job: deletes history past its retention in small batches and commits each, so
--- that a statement timeout loses only the current batch. It is invoker, since a definer cannot
--- commit, and has no SET clause for the same reason: every name, type and operator is qualified.
+-- For the nightly job: makes the next days' partitions of events and logs, deletes history past its
+-- retention in small batches and commits each, so that a statement timeout loses only the current
+-- batch, and drops the partitions that are past theirs, one a transaction. Where a lock is not free
+-- it tries again, a hundred times at most. It is invoker, since a definer cannot commit, and has no
+-- SET clause for the same reason: every name, type and operator is qualified.
 create or replace procedure lenses.sp_purge_history()
 language plpgsql
 as $$
 declare
   v_deleted pg_catalog.int4;
+  v_outcome pg_catalog.text;
+  v_is_made pg_catalog.bool;
+  v_tries pg_catalog.int4 := 100;
 begin
   loop
-    v_deleted := lenses.fn_purge_history_batch(pg_catalog.now(), 2000);
+    v_is_made := lenses.fn_make_partitions(true);
+    commit;
+    v_tries := v_tries operator(pg_catalog.-) 1;
+    exit when v_is_made or v_tries operator(pg_catalog.=) 0;
+    perform pg_catalog.pg_sleep(0.2);
+  end loop;
+
+  loop
+    v_deleted := lenses.fn_purge_history_batch(pg_catalog.now(), 5000);
     commit;
     exit when v_deleted operator(pg_catalog.=) 0;
+  end loop;
+
+  v_tries := 100;
+  loop
+    v_outcome := lenses.fn_drop_partition(pg_catalog.now());
+    commit;
+    exit when v_outcome operator(pg_catalog.=) 'none';
+    continue when v_outcome operator(pg_catalog.=) 'dropped';
+    v_tries := v_tries operator(pg_catalog.-) 1;
+    exit when v_tries operator(pg_catalog.=) 0;
+    perform pg_catalog.pg_sleep(0.2);
   end loop;
 end;
 $$;
 
 comment on procedure lenses.sp_purge_history() is
-  'Deletes runs that are over, events, logs, ticks and the like that are older than '
-  'dispatch_settings.retention and ticks_retention, in small committed batches. Called outside a '
+  'Deletes runs that are over, events, logs, ticks and the like that are older than their '
+  'retention in dispatch_settings: days of events and logs as partitions that are dropped, the '
+  'rest in small committed batches; makes the partitions of the next days. Called outside a '
   'transaction, by the installing role.';
