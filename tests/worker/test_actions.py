@@ -179,4 +179,4 @@ def test_a_shell_does_not_see_the_connection_of_the_sql(place: Place) -> None:
 )
 def test_one_of_command_and_actions(place: Place, arguments: tuple[str, ...]) -> None:
     said = lf_sql("runs", "work", "--once", *arguments, dsn=place.db.dsn)
-    assert said.returncode == 2 and "either COMMAND or --shell" in said.stderr
+    assert said.returncode == 2 and "COMMAND after --, or --shell" in said.stderr
