@@ -15,7 +15,7 @@ import pytest
 
 from lf_sql import apply, bundle, verify
 from lf_sql import db as product_db
-from tests.install.releases import RELEASES, Release
+from tests.install.releases import SOME, Release
 from tests.support.database import Database, Tenant, as_user, connect, make_tenant, wait_until
 from tests.support.processes import Process, running
 from tests.support.server import TestServer
@@ -108,7 +108,7 @@ class Place:
             return runs == 2 * len(self.feed.schedules) and conn.value(OPEN) == 0
 
 
-@pytest.fixture(params=RELEASES, ids=lambda release: release.tag)
+@pytest.fixture(params=SOME, ids=str)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     release: Release = request.param
     folder = release.unpack(tmp_path)
