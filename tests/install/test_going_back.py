@@ -96,7 +96,15 @@ schedule delete {schedule} --force
 export --supabase {folder}
 """
 # In tests of their own, or below; `demo` brings its own server.
-ELSEWHERE = ("runs cancel", "runs reject", "schedule health", "console", "demo", "worker", "uninstall")
+ELSEWHERE = (
+    "runs cancel",
+    "runs reject",
+    "schedule health",
+    "console",
+    "demo",
+    "worker",
+    "uninstall",
+)
 
 
 @dataclass
@@ -129,7 +137,9 @@ class Place:
 
 
 @pytest.fixture(scope="module", params=SOME, ids=str)
-def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Place]:
     release: Release = request.param
     folder = release.unpack(tmp_path_factory.mktemp(release.tag))
     server = TestServer()

@@ -17,14 +17,13 @@ import pytest
 from lf_sql.embedded import unprivileged
 from tests.security.rpcs import snapshot
 from tests.support.cli import environment, lf_sql, succeeded
-from tests.support.database import Database, connect, wait_until
+from tests.support.database import Database, connect, make_tenant, wait_until
 from tests.support.matrix import WHEELS, unpacked
 from tests.support.pages import MANUAL, sections
 from tests.support.processes import running
 from tests.support.setups import add_roles
 from tests.support.tenants import ALICE, BOB, populate
 from tests.support.work import due_in, make_schedule, make_workflow
-from tests.support.database import make_tenant
 
 pytestmark = pytest.mark.slow
 
@@ -77,7 +76,9 @@ class Cluster:
         words = [str(word) for word in (*unprivileged(self.home), "--", *command)]
         log = self.home / "said"
         with log.open("ab") as file:
-            done = subprocess.run(words, cwd=self.home, env=self.env(**env), stdout=file, stderr=file, check=False)
+            done = subprocess.run(
+                words, cwd=self.home, env=self.env(**env), stdout=file, stderr=file, check=False
+            )
         assert done.returncode == 0, log.read_text(errors="replace")[-4000:]
 
     def start(self, **settings: str) -> None:
@@ -87,7 +88,9 @@ class Cluster:
                  "fsync": "off", "max_worker_processes": 32, **settings}  # fmt: skip
         with (self.data / "postgresql.conf").open("a") as file:
             file.writelines(f"{name} = '{value}'\n" for name, value in lines.items())
-        self.as_server(self.bindir / "pg_ctl", "-D", self.data, "-w", "-l", self.data / "start.log", "start")
+        self.as_server(
+            self.bindir / "pg_ctl", "-D", self.data, "-w", "-l", self.data / "start.log", "start"
+        )
 
     def stop(self) -> None:
         with suppress(AssertionError):
@@ -107,7 +110,12 @@ def filled(dsn: str) -> None:
     with connect(dsn) as conn:
         add_roles(conn)
         populate(conn)
-        make_schedule(conn, make_workflow(conn, make_tenant(conn, "minutely")), cron_expr="* * * * *", description="often")
+        make_schedule(
+            conn,
+            make_workflow(conn, make_tenant(conn, "minutely")),
+            cron_expr="* * * * *",
+            description="often",
+        )
 
 
 def everything(conn: Database) -> tuple[Any, ...]:
@@ -152,7 +160,9 @@ def test_pg_upgrade(old: int, new: int, builds: Mapping[int, Path]) -> None:
                 shell(AFTER_UPGRADE.text, after, LF_SQL_DSN=after.dsn)
                 with connect(after.dsn) as conn:
                     assert conn.info.server_version // 10000 == new
-                    reason = conn.value("select reason from lf_sql.installs order by id desc limit 1")
+                    reason = conn.value(
+                        "select reason from lf_sql.installs order by id desc limit 1"
+                    )
                     assert reason == f"server moved from {old} to {new}"
                 moved(after.dsn, was)
                 assert worker.stop() == 0
@@ -173,10 +183,15 @@ def test_logical_replication(old: int, new: int, builds: Mapping[int, Path]) -> 
             target.start(max_logical_replication_workers="8")
             succeeded(lf_sql("install", dsn=source.dsn))
             filled(source.dsn)
-            with running(source.dsn, "worker", env={"TICK_MS": "200"}) as worker, connect(source.dsn) as conn:
+            with (
+                running(source.dsn, "worker", env={"TICK_MS": "200"}) as worker,
+                connect(source.dsn) as conn,
+            ):
                 worker.says("leading")
                 shell(COPY.text, target, **dsns)
-                often = conn.value("select id from lenses.workflow_schedules where description = 'often'")
+                often = conn.value(
+                    "select id from lenses.workflow_schedules where description = 'often'"
+                )
                 due_in(conn, often, -1)  # while it copies
                 made = "select count(*) from lenses.workflow_runs where schedule_id = %s"
                 wait_until(lambda: conn.value(made, [often]) > 0)
@@ -185,7 +200,12 @@ def test_logical_replication(old: int, new: int, builds: Mapping[int, Path]) -> 
             shell(SWITCH.text, target, **dsns)
             with connect(source.dsn) as a, connect(target.dsn) as b:
                 query = "select to_jsonb(r) from {} as r order by to_jsonb(r)::text"
-                for table in ("lenses.workflow_runs", "lenses.workflow_run_events", "agents.action_logs", "lenses.schedule_due"):
+                for table in (
+                    "lenses.workflow_runs",
+                    "lenses.workflow_run_events",
+                    "agents.action_logs",
+                    "lenses.schedule_due",
+                ):
                     assert a.rows(query.format(table)) == b.rows(query.format(table))
             with (
                 running(target.dsn, "worker", env={"TICK_MS": "200"}),
@@ -200,6 +220,11 @@ def test_logical_replication(old: int, new: int, builds: Mapping[int, Path]) -> 
 def shell(text: str, cluster: Cluster, **env: str) -> None:
     """As the operator runs it, each command checked."""
     done = subprocess.run(
-        ["bash", "-ec", text], cwd=cluster.home, env=cluster.env(**env), capture_output=True, text=True, check=False
+        ["bash", "-ec", text],
+        cwd=cluster.home,
+        env=cluster.env(**env),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
