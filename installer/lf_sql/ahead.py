@@ -1,8 +1,9 @@
 """Before an upgrade locks anything: its indexes on large tables, built while everybody works on.
 
-`create index` in a migration reads the whole table under the upgrade's locks. Here the same index is
-built by CREATE INDEX CONCURRENTLY, under a name of its own, and the migration only renames it. What
-cannot be built ahead (a column comes with the same migration, a session does not end) is built there.
+`create index` in a migration reads the whole table under the upgrade's locks. Here the same index
+is built by CREATE INDEX CONCURRENTLY, under a name of its own, and the migration only renames it.
+What cannot be built ahead (a column comes with the same migration, a session does not end) is built
+by the migration.
 """
 
 from __future__ import annotations
