@@ -20,7 +20,7 @@ from lf_sql.bundle import Migration, checksum
 from lf_sql.db import Connection
 
 LEAST_ROWS = 10_000  # a smaller table is indexed in no time
-TURN_KEY = (1818653553, 3)
+TURN_KEY = (1818653553, 3)  # beside those of lf_sql/locks.py
 POLL = 0.1
 PREFIX = "lf_ahead_"  # sql/queries/catalogue.sql leaves them out
 _INDEX = re.compile(r"^create (unique )?index (\w+)\s+on (\w+)\.(\w+)\b([^;]*);", re.MULTILINE)

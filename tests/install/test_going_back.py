@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -18,14 +19,15 @@ import pytest
 
 from lf_sql import apply, bundle, verify
 from lf_sql import db as product_db
-from tests.install.releases import SOME, Release
+from tests.install.releases import RELEASES, SOME, Release
 from tests.support.cli import environment
-from tests.support.database import Database, connect, wait_until
+from tests.support.database import Database, connect, make_tenant, wait_until
 from tests.support.processes import running
-from tests.support.server import TestServer
+from tests.support.pages import MANUAL, sections
+from tests.support.server import TestServer, build
 from tests.support.snapshot import snapshot
 from tests.support.tenants import ALICE, BOB, populate
-from tests.support.work import due_in
+from tests.support.work import due_in, make_schedule, make_workflow
 
 HEAD = bundle.load()
 # The release's commands in a process of its own: a line is the arguments, its answer the exit code and what was said.
@@ -265,3 +267,63 @@ def test_its_uninstall_takes_all_away(place: Place) -> None:
         assert conn.column(left) == []
         ours = "select count(*) from pg_proc where pronamespace = 'public'::regnamespace and proname ~ '^fn_'"
         assert conn.value(ours) == 0
+
+
+def test_the_database_goes_back_by_the_manuals_commands(tmp_path: Path) -> None:
+    """From a dump of before the upgrade, with the older release's own installer."""
+    release = RELEASES[-1]
+    folder = release.unpack(tmp_path / "release")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    command = programs / "lf-sql"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m lf_sql "$@"\n')
+    command.chmod(0o755)
+    dump, restore = (block.text for block in sections(MANUAL)["Going back"])
+    server = TestServer()
+    try:
+        with connect(server.dsn()) as admin:
+            admin.execute("create database app")
+        dsn = server.dsn("app")
+        env = environment({
+            "PATH": f"{programs}:{build().bindir}:{os.environ['PATH']}",
+            "PYTHONPATH": str(folder / "installer"), "LF_SQL_DSN": dsn,
+            "PGHOST": f"{server.folder}/tmp", "PGPORT": str(server.port), "PGUSER": "postgres", "PGDATABASE": "app",
+        })  # fmt: skip
+
+        def shell(text: str) -> None:
+            done = subprocess.run(
+                ["bash", "-ec", text],
+                cwd=tmp_path,
+                env=env,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+
+        assert release.install(folder, dsn).returncode == 0
+        with connect(dsn) as conn:
+            schedule = make_schedule(conn, make_workflow(conn, make_tenant(conn)))
+            due_in(conn, schedule, -1)
+            assert conn.value("select lenses.fn_dispatch_scheduled_workflows()") == 1
+            before = everything(conn)
+            slots = "select id, scheduled_for from lenses.workflow_runs order by 2"
+            runs = conn.rows(slots)
+        shell(dump)
+        with product_db.connect(dsn) as product:
+            apply.install(product, HEAD)
+        with connect(dsn) as conn:
+            due_in(conn, schedule, -1)
+            lost = conn.value("select next_run_at from lenses.workflow_schedules")
+            conn.value("select lenses.fn_dispatch_scheduled_workflows()")
+            afterwards = dict(conn.rows("select scheduled_for, id from lenses.workflow_runs"))
+        shell(restore)
+        with connect(dsn) as conn:
+            assert everything(conn) == before
+            assert conn.rows(slots) == runs
+            conn.execute("update lenses.workflow_schedules set next_run_at = %s", [lost])
+            conn.value("select lenses.fn_dispatch_scheduled_workflows()")
+            again = dict(conn.rows("select scheduled_for, id from lenses.workflow_runs"))
+            assert again[lost] == afterwards[lost]
+    finally:
+        server.stop()
