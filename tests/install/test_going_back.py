@@ -22,8 +22,8 @@ from lf_sql import db as product_db
 from tests.install.releases import RELEASES, SOME, Release
 from tests.support.cli import environment
 from tests.support.database import Database, connect, make_tenant, wait_until
-from tests.support.processes import running
 from tests.support.pages import MANUAL, sections
+from tests.support.processes import running
 from tests.support.server import TestServer, build
 from tests.support.snapshot import snapshot
 from tests.support.tenants import ALICE, BOB, populate
@@ -228,7 +228,7 @@ def test_every_other_command_works(place: Place, tmp_path: Path) -> None:
 
 
 def test_worker_and_executor_start_and_work(place: Place) -> None:
-    work = ("runs", "work", "--poll", "1s", "--", "true")
+    work = ("runs", "work", "--poll", "1s", "--lease", "6s", "--", "sleep", "8")
     with (
         place.connect() as conn,
         running(place.dsn, "worker", env=place.env()) as worker,
@@ -242,6 +242,8 @@ def test_worker_and_executor_start_and_work(place: Place) -> None:
         )
         due_in(conn, BOB.schedule, -1)
         done = "select count(*) from lenses.workflow_runs where schedule_id = %s and status = 'completed'"
+        beaten = "select count(*) from lenses.workflow_runs where lease_expires_at > started_at + interval '6 seconds'"
+        wait_until(lambda: conn.value(beaten) > 0)
         wait_until(lambda: conn.value(done, [BOB.schedule]) == 1)
         for process in (worker, executor):
             assert process.stop() == 0

@@ -109,12 +109,14 @@ def test_nobody_waits_for_one_that_is_being_built(db: Database) -> None:
         with looking(db):
             work = pool.submit(upgrade, db)
             wait_until(lambda: db.value(BUILDING))
+            early = db.value("select oid from pg_class where relname like 'lf_ahead_%'")
             db.execute("set lock_timeout = '5s'")
             due_in(db, schedule, -1)
             assert db.value("select public.fn_dispatch_tick()") == 1
             assert len(db.rows("select * from lenses.fn_claim_workflow_runs('w')")) == 1
         assert work.result(120)
     assert indexes(db) == DEFINITIONS
+    assert db.value("select 'lenses.workflow_runs_by_age_idx'::regclass::oid") == early
 
 
 def test_behind_a_session_that_does_not_end_the_migration_builds_it(db: Database) -> None:

@@ -147,6 +147,10 @@ def test_they_go_on_through_the_upgrade(place: Place) -> None:
         upgraded = len(feed.schedules)
         wait_until(lambda: len(feed.schedules) > upgraded + 20)
     wait_until(place.all_is_done)
+    with connect(server.dsn()) as conn:
+        now = conn.value("select clock_timestamp()")
+        beat = "select min(beat_at) from lenses.worker_heartbeats"
+        wait_until(lambda: place.all_is_done() and conn.value(beat) > now)
     assert [line for line in feed.refusals if not line.startswith(ONCE)] == []
     assert len(feed.refusals) <= 1
     with connect(server.dsn()) as conn:
