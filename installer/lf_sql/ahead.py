@@ -72,15 +72,16 @@ def renamed(sql: str, built: Sequence[Index]) -> str:
 @contextmanager
 def built(
     conn: Connection,
-    pending: Callable[[], Sequence[Migration]],
+    pending: Callable[[], Sequence[Migration]] | None,
     wait: float,
     say: Callable[[str], None],
 ) -> Iterator[list[Index]]:
     """Those that could be built; what the upgrade has not taken is dropped at the end.
 
-    One installer at a time: who comes second finds nothing `pending` any more.
+    One installer at a time: who comes second finds nothing `pending` any more. None: nothing is.
     """
-    if not conn.is_pinned or not _turn(conn, wait):  # a pooler may pass each statement elsewhere
+    # A pooler may pass each statement to another session.
+    if pending is None or not conn.is_pinned or not _turn(conn, wait):
         yield []
         return
     try:

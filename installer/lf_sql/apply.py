@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -106,12 +105,12 @@ def install(
         outcome = prepare(conn, bundle)
     except ledger.HiddenLedger:
         outcome, is_hidden = Outcome(Plan(reasons=("a hidden ledger",))), True
-    is_upgrade = outcome.is_installed and outcome.plan.migrations
+    is_upgrade = outcome.is_installed and bool(outcome.plan.migrations)
 
     def pending() -> Sequence[Migration]:
         return prepare(conn, bundle).plan.migrations
 
-    with ahead.built(conn, pending, wait, say) if is_upgrade else nullcontext([]) as built:
+    with ahead.built(conn, pending if is_upgrade else None, wait, say) as built:
         waiting = Waiting(conn, time.monotonic() + wait, tell)
         while outcome.plan.is_pending:
             try:
