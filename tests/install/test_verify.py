@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -221,3 +222,22 @@ def test_verify_changes_nothing(db: Database) -> None:
         verify.verify(conn, bundle.load())
         with pytest.raises(LfSqlError, match="read-only transaction"):
             apply.install(conn, replace(bundle.load(), version="99.0.0"))
+
+
+def test_a_tick_beside_it_is_no_sequence_behind(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is inserted while it looks at a table has moved the sequence before."""
+    execute = product_db.Connection.execute
+    inserted: list[object] = []
+
+    def and_a_tick(conn: Any, query: Any, *rest: Any, **more: Any) -> Any:
+        if "pg_catalog.max" in str(query) and "dispatch_ticks" in str(query):
+            inserted.append(db.value("select lenses.fn_tick_begin('beside')"))
+        return execute(conn, query, *rest, **more)
+
+    monkeypatch.setattr(product_db.Connection, "execute", and_a_tick)
+    with product_db.connect(db.dsn) as conn:
+        assert verify.sequences_behind(conn) == []
+    assert inserted != [None]
+    assert len(inserted) == 1

@@ -12,6 +12,11 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_follows constant boolean := (
+    exists (
+      select from lenses.workflow_schedules as s where s.workflow_assignment_id is not null)
+    or exists (select from lenses.dispatch_settings as d where d.default_queue_mode <> 'parallel'));
 begin
   if p_if_none and (
     exists (select from lenses.lenser_usage) or exists (select from lenses.run_counts)
@@ -19,7 +24,11 @@ begin
     return;
   end if;
   perform pg_advisory_xact_lock(1818653553, 18);
-  perform lenses.fn_follow_policies(null);  -- locks schedules, which come before usage
+  -- Locks schedules, which come before usage. What an upgrade finds has the limits of its own
+  -- policies; the tables are locked, so it looks no further where no others apply.
+  if not p_if_none or v_follows then
+    perform lenses.fn_follow_policies(null);
+  end if;
   with gone as (
     delete from lenses.run_counts
   ),
