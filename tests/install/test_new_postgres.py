@@ -106,10 +106,17 @@ def home() -> Iterator[Path]:
 
 
 def filled(dsn: str) -> None:
-    """Two tenants with a row in every table, and a schedule that fires each minute."""
+    """Two tenants with a row in every table, a day's partition, and a schedule that fires each minute."""
     with connect(dsn) as conn:
         add_roles(conn)
         populate(conn)
+        conn.execute(
+            "select lenses.fn_add_partitions('agents.action_logs', date_trunc('day', now(), 'UTC') - interval '1 day', 1)"
+        )
+        conn.execute(
+            "insert into agents.action_logs (lenser_id, action_type, occurred_at) "
+            "select id, 'yesterday', now() - interval '1 day' from lensers.profiles"
+        )
         make_schedule(
             conn,
             make_workflow(conn, make_tenant(conn, "minutely")),
@@ -207,6 +214,8 @@ def test_logical_replication(old: int, new: int, builds: Mapping[int, Path]) -> 
                     "lenses.schedule_due",
                 ):
                     assert a.rows(query.format(table)) == b.rows(query.format(table))
+                days = "select parent::text, from_at from lenses.fn_partitions()"
+                assert len(a.rows(days)) > 0 and a.rows(days) == b.rows(days)
             with (
                 running(target.dsn, "worker", env={"TICK_MS": "200"}),
                 running(target.dsn, "runs", "work", "--poll", "1s", "--", "true"),
