@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -71,12 +70,7 @@ class Plant:
     def lose(self, postmaster: bool) -> None:
         """kill -9, of the whole server or of one that works."""
         if postmaster:
-            pid = int((self.server.folder / "data" / "postmaster.pid").read_text().split()[0])
-            family = children(pid)
-            os.kill(pid, signal.SIGKILL)
-            wait_until(lambda: not self.server.is_alive)
-            # They hold its memory until they notice; a server that starts meanwhile refuses to.
-            wait_until(lambda: not any(map(is_running, family)))
+            self.server.kill()
             return
         with contextlib.suppress(*GONE), self.connect() as conn:
             pid = conn.value(
@@ -131,18 +125,6 @@ class Plant:
             (self.at(minute), self.count, self.count) for minute in range(minutes)
         ]
         assert self.violations() == []
-
-
-def children(pid: int) -> list[int]:
-    return [int(word) for path in Path(f"/proc/{pid}/task").glob("*/children")
-            for word in path.read_text().split()]  # fmt: skip
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def begun(conn: Database, at: datetime) -> int | None:

@@ -56,7 +56,7 @@ def instants(answer: Any) -> Any:
     if isinstance(answer, list):
         return [instants(value) for value in answer]
     if isinstance(answer, str):
-        answer = re.sub(r"\bsince \d+ \w+", "since then", answer)
+        answer = re.sub(r"\b(since|for) \d+ \w+", r"\1 a time", answer)
     if isinstance(answer, str) and len(answer) > 15 and answer[:4].isdigit():
         try:
             moment = datetime.fromisoformat(answer)

@@ -17,6 +17,7 @@ from pathlib import Path
 from testing.postgresql import Postgresql
 
 from lf_sql.embedded import Build, find_build, unprivileged
+from tests.support.database import wait_until
 
 SETTINGS: Mapping[str, str] = {
     "fsync": "off",
@@ -121,6 +122,15 @@ class TestServer:
         self._cluster.terminate()
         self._cluster.start()
 
+    def kill(self) -> None:
+        """kill -9, as a crash of the machine; returns when a new server may start."""
+        pid = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        family = children(pid)
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not self.is_alive)
+        # They hold its memory until they notice; a server that starts meanwhile refuses to.
+        wait_until(lambda: not any(map(is_running, family)))
+
     def stop(self) -> None:
         self._cluster.stop(signal.SIGINT)
         shutil.rmtree(self._shims, ignore_errors=True)
@@ -159,3 +169,15 @@ class TestServer:
         path.write_text("\n".join(["#!/bin/sh", "set -e", "cd /", *lines]) + "\n")
         path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
         return str(path)
+
+
+def children(pid: int) -> list[int]:
+    return [int(word) for path in Path(f"/proc/{pid}/task").glob("*/children")
+            for word in path.read_text().split()]  # fmt: skip
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

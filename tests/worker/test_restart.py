@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,8 +37,7 @@ def test_it_reconnects_after_a_restart_and_after_a_crash(own_server: TestServer)
         before = ticks(dsn)
         wait_until(lambda: ticks(dsn) > before, what=worker.output)
         worker.says("connection lost")
-        postmaster = int((own_server.folder / "data" / "postmaster.pid").read_text().split()[0])
-        os.kill(postmaster, signal.SIGKILL)
+        own_server.kill()
         worker.says("next try")
         own_server.restart()
         before = ticks(dsn)
