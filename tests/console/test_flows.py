@@ -212,6 +212,7 @@ def test_a_calendar_is_made_and_changed(scene: Scene) -> None:
     page = window.open("/calendars")
     expect(row_of(window, "company-days")).to_contain_text("1 schedule")
     page.get_by_role("link", name="New calendar").click()
+    page.wait_for_load_state()  # what "Add a rule" does comes with the script
     page.get_by_label("Name").fill("closing days")
     page.get_by_label("Dates", exact=True).fill("2026-12-24, 2026-12-31")
     page.get_by_label("Add a rule").select_option(label="The last Monday of May")

@@ -171,7 +171,8 @@ def snapshot(conn: Database, who: Estate) -> str:
     """Every row of a tenant's, as text: to see that nothing changed."""
     tables = conn.column(
         "select a.attrelid::regclass::text from pg_attribute as a "
-        "join pg_class as c on c.oid = a.attrelid and c.relkind = 'r' "
+        "join pg_class as c on c.oid = a.attrelid and c.relkind in ('r', 'p') "
+        "and not c.relispartition "
         "join pg_namespace as n on n.oid = c.relnamespace "
         "where a.attname = 'lenser_id' and n.nspname in ('lenses', 'agents') order by 1"
     )
