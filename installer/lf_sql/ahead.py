@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from lf_sql.bundle import Migration, checksum
+from lf_sql.bundle import OWN_SCHEMAS, Migration, checksum
 from lf_sql.db import Connection
 
 LEAST_ROWS = 10_000  # a smaller table is indexed in no time
@@ -158,9 +158,8 @@ def _there(conn: Connection) -> dict[str, bool]:
         "from pg_catalog.pg_class as c "
         "join pg_catalog.pg_namespace as n on n.oid = c.relnamespace "
         "join pg_catalog.pg_index as x on x.indexrelid = c.oid "
-        "where pg_catalog.starts_with(c.relname::text, %s) "
-        "and n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')",
-        [PREFIX],
+        "where pg_catalog.starts_with(c.relname::text, %s) and n.nspname = any (%s)",
+        [PREFIX, list(OWN_SCHEMAS)],
     )
     return {row["name"]: row["is_valid"] for row in rows.fetchall()}
 
@@ -171,8 +170,8 @@ def _rows(conn: Connection) -> Mapping[str, float]:
         "select n.nspname || '.' || c.relname as name, c.reltuples as rows "
         "from pg_catalog.pg_class as c "
         "join pg_catalog.pg_namespace as n on n.oid = c.relnamespace "
-        "where c.relkind = 'r' "
-        "and n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')"
+        "where c.relkind = 'r' and n.nspname = any (%s)",
+        [list(OWN_SCHEMAS)],
     )
     return {row["name"]: row["rows"] for row in rows.fetchall()}
 

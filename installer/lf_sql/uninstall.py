@@ -19,7 +19,6 @@ from lf_sql.errors import LfSqlError, Refusal
 from lf_sql.template import literal
 
 TICK_WAIT = 60.0  # a tick stops by itself after 50 seconds
-SCHEMAS = ("lenses", "agents", "automation", "lensers", "lf_sql")
 
 
 @dataclass
@@ -144,7 +143,7 @@ def _drop(conn: Connection) -> int:
     for row in rows:
         conn.execute(f"drop routine {row['signature']}".encode())
     # cascade within our own schemas: it was checked that nothing else depends on them
-    names = sql.SQL(", ").join(map(sql.Identifier, SCHEMAS))
+    names = sql.SQL(", ").join(map(sql.Identifier, bundles.OWN_SCHEMAS))
     conn.execute(sql.SQL("drop schema if exists {} cascade").format(names))
     return len(rows)
 
