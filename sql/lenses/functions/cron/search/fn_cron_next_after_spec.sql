@@ -42,7 +42,7 @@ declare
 begin
   if v_epoch < -62135596800 or v_epoch > 9007199254 then
     -- before the year 1 or after the year 9999
-    if v_epoch < -62135596800 or v_epoch > 253402300800 then
+    if v_epoch < -62135596800 or v_epoch >= 253402300800 then
       return lenses.fn_cron_next_after_era(p_spec, p_timezone, p_after);
     end if;
     -- 2^53 microseconds, in 2255: after it a float8 rounds up what comes just before a minute
