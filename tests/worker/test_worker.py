@@ -183,6 +183,9 @@ def test_a_leader_at_work_is_stood_by(db: Database) -> None:
     """In one long statement he does not beat: his session speaks for him."""
     with running(db.dsn, "worker") as first:
         first.says("leading")
+        wait_until(
+            lambda: db.value("select count(*) from lenses.worker_heartbeats where is_leader")
+        )
         db.execute("begin; lock table lenses.worker_heartbeats in exclusive mode")
         waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'fn_worker_heartbeat'"
         with db.another() as other:
