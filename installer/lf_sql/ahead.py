@@ -3,7 +3,7 @@
 `create index` in a migration reads the whole table under the upgrade's locks. Here the same index
 is built by CREATE INDEX CONCURRENTLY, under a name of its own, and the migration only renames it.
 What cannot be built ahead (a column comes with the same migration, a session does not end) is built
-by the migration.
+by the migration, and so is one whose table the migration has put another in the place of.
 """
 
 from __future__ import annotations
@@ -22,7 +22,15 @@ from lf_sql.db import Connection
 LEAST_ROWS = 10_000  # a smaller table is indexed in no time
 TURN_KEY = (1818653553, 3)  # beside those of lf_sql/locks.py
 POLL = 0.1
-PREFIX = "lf_ahead_"  # sql/queries/catalogue.sql leaves them out
+DROP_WAIT = "1s"  # what cannot be dropped now is dropped by the next install
+PREFIX = "lf_ahead_"
+NAMES = f"^{PREFIX}[0-9a-f]{{16}}$"  # sql/queries/catalogue.sql leaves them out
+SETTINGS = {
+    "statement_timeout": "0",
+    "transaction_timeout": "0",
+    "default_tablespace": "",
+    "default_transaction_read_only": "off",
+}
 _INDEX = re.compile(r"^create (unique )?index (\w+)\s+on (\w+)\.(\w+)\b([^;]*);", re.MULTILINE)
 
 
@@ -43,6 +51,14 @@ class Index:
         return PREFIX + checksum(self.statement)[:16]
 
     @property
+    def early(self) -> str:
+        return f"{self.schema}.{self.early_name}"
+
+    @property
+    def place(self) -> str:
+        return f"{self.schema}.{self.table}"
+
+    @property
     def early_statement(self) -> str:
         return (
             f"create {self.unique}index concurrently {self.early_name} "
@@ -50,8 +66,20 @@ class Index:
         )
 
     @property
-    def rename(self) -> str:
-        return f"alter index {self.schema}.{self.early_name} rename to {self.name};"
+    def taken(self) -> str:
+        """The rename; the plain statement where the early one is gone, or is another table's."""
+        return f"""do $ahead$
+begin
+  if (
+    select x.indrelid from pg_catalog.pg_index as x
+    where x.indexrelid = pg_catalog.to_regclass('{self.schema}.{self.early_name}')
+  ) = '{self.schema}.{self.table}'::pg_catalog.regclass then
+    alter index {self.schema}.{self.early_name} rename to {self.name};
+  else
+    {self.statement}
+  end if;
+end
+$ahead$;"""  # noqa: S608
 
 
 def indexes(migrations: Sequence[Migration]) -> list[Index]:
@@ -65,7 +93,7 @@ def indexes(migrations: Sequence[Migration]) -> list[Index]:
 def renamed(sql: str, built: Sequence[Index]) -> str:
     """A migration's text with the indexes that are there already."""
     for index in built:
-        sql = sql.replace(index.statement, index.rename)
+        sql = sql.replace(index.statement, index.taken)
     return sql
 
 
@@ -78,14 +106,16 @@ def built(
 ) -> Iterator[list[Index]]:
     """Those that could be built; what the upgrade has not taken is dropped at the end.
 
-    One installer at a time: who comes second finds nothing `pending` any more. None: nothing is.
+    One installer at a time: who comes second finds nothing `pending` any more. None: nothing is,
+    and what an earlier upgrade has left is dropped.
     """
+    is_needed = pending is not None or bool(left(conn))
     # A pooler may pass each statement to another session.
-    if pending is None or not conn.is_pinned or not _turn(conn, wait):
+    if not is_needed or not conn.is_pinned or not _turn(conn, wait):
         yield []
         return
     try:
-        with _built(conn, indexes(pending()), wait, say) as done:
+        with _built(conn, indexes(pending()) if pending else [], wait, say) as done:
             yield done
     finally:
         with suppress(psycopg.Error):
@@ -108,60 +138,79 @@ def _turn(conn: Connection, wait: float) -> bool:
 def _built(
     conn: Connection, wanted: Sequence[Index], wait: float, say: Callable[[str], None]
 ) -> Iterator[list[Index]]:
-    if not wanted:
-        yield []
-        return
-    for name in ("statement_timeout", "transaction_timeout", "default_tablespace"):
-        _set(conn, name, "" if name == "default_tablespace" else "0")
-    _set(conn, "lock_timeout", f"{max(int(wait * 1000), 1)}ms")
+    for name, value in SETTINGS.items():
+        _set(conn, name, value)
     rows = _rows(conn)
     done: list[Index] = []
     try:
-        known = {index.early_name for index in wanted}
         there = _there(conn)
-        for name, is_valid in there.items():
-            if name.rpartition(".")[2] not in known or not is_valid:
-                _drop(conn, name)
+        whole = {(one.name, one.table) for one in there if one.is_valid}
+        useful = {(index.early, index.place) for index in wanted} & whole
+        _clear(conn, [one for one in there if (one.name, one.table) not in useful])
         for index in wanted:
-            if rows.get(f"{index.schema}.{index.table}", 0) < LEAST_ROWS:
+            if rows.get(index.place, 0) < LEAST_ROWS:
                 continue
-            if there.get(f"{index.schema}.{index.early_name}") or _build(conn, index, say):
+            if (index.early, index.place) in useful or _build(conn, index, wait, say):
                 done.append(index)
         yield done
     finally:
         with suppress(psycopg.Error):
-            for name in _there(conn):
-                _drop(conn, name)
+            _clear(conn, _there(conn))
             _set(conn, "lock_timeout", "0")
 
 
-def _build(conn: Connection, index: Index, say: Callable[[str], None]) -> bool:
+def _build(conn: Connection, index: Index, wait: float, say: Callable[[str], None]) -> bool:
     say(f"index {index.name}, beside the work")
+    _set(conn, "lock_timeout", f"{max(int(wait * 1000), 1)}ms")
     try:
         conn.execute(index.early_statement.encode())
     except psycopg.Error:
         if conn.closed:
             raise
-        _drop(conn, f"{index.schema}.{index.early_name}")
+        _clear(conn, [one for one in _there(conn) if one.name == index.early])
         return False
     return True
 
 
-def _drop(conn: Connection, name: str) -> None:
-    conn.execute(f"drop index concurrently if exists {name}".encode())
+@dataclass(frozen=True)
+class Early:
+    """An index that was built ahead, by whichever try."""
+
+    name: str
+    table: str
+    is_valid: bool
 
 
-def _there(conn: Connection) -> dict[str, bool]:
-    """Names of indexes that were built ahead, by whichever try, and whether they are whole."""
+def _clear(conn: Connection, unwanted: Sequence[Early]) -> None:
+    """Drops them; one that somebody uses stays, for the next install."""
+    _set(conn, "lock_timeout", DROP_WAIT)
+    for one in unwanted:
+        try:
+            conn.execute(f"drop index concurrently if exists {one.name}".encode())
+        except psycopg.Error:
+            if conn.closed:
+                raise
+
+
+def left(conn: Connection) -> list[str]:
+    """The names of those that an upgrade has left behind: of no use, and with a cost."""
+    return [one.name for one in _there(conn)]
+
+
+def _there(conn: Connection) -> list[Early]:
     rows = conn.execute(
-        "select n.nspname || '.' || c.relname as name, x.indisvalid as is_valid "
+        "select n.nspname || '.' || c.relname as name, x.indisvalid as is_valid, "
+        "m.nspname || '.' || t.relname as table "
         "from pg_catalog.pg_class as c "
         "join pg_catalog.pg_namespace as n on n.oid = c.relnamespace "
         "join pg_catalog.pg_index as x on x.indexrelid = c.oid "
-        "where pg_catalog.starts_with(c.relname::text, %s) and n.nspname = any (%s)",
-        [PREFIX, list(OWN_SCHEMAS)],
+        "join pg_catalog.pg_class as t on t.oid = x.indrelid "
+        "join pg_catalog.pg_namespace as m on m.oid = t.relnamespace "
+        "where c.relname ~ %s and n.nspname = any (%s) and not exists ("
+        "select 1 from pg_catalog.pg_constraint as o where o.conindid = c.oid)",
+        [NAMES, list(OWN_SCHEMAS)],
     )
-    return {row["name"]: row["is_valid"] for row in rows.fetchall()}
+    return [Early(row["name"], row["table"], row["is_valid"]) for row in rows.fetchall()]
 
 
 def _rows(conn: Connection) -> Mapping[str, float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from psycopg import sql
 
-from lf_sql import apply, db, jobs, preflight, roles
+from lf_sql import ahead, apply, db, jobs, preflight, roles
 from lf_sql import bundle as bundles
 from lf_sql.bundle import Bundle
 from lf_sql.compare import Finding
@@ -40,6 +40,10 @@ def verify(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> 
     findings += driver.findings
     with db.steady_transaction(conn):
         findings += [lag.finding for lag in sequences_behind(conn)]
+        findings += [
+            Finding("index", name, "left of an upgrade that was cut off: lf-sql install drops it")
+            for name in ahead.left(conn)
+        ]
         findings += _invariants(conn)
         findings += _misplaced(conn)
         findings += preflight.findings(conn)

@@ -10,6 +10,14 @@ with our_schemas as (
   where n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')
 ),
 
+-- Who stands for lf_sql_engine here: the owner of one of its functions.
+engine as (
+  select p.proowner as oid
+  from pg_proc as p
+  inner join our_schemas as r on r.oid = p.pronamespace
+  where r.nspname = 'lenses' and p.proname = 'fn_kept_runs'
+),
+
 -- What lenses.fn_add_partitions makes comes and goes with its day. Another partition, or one whose
 -- guards, row security, owner or grants are not as made there, is an object as others are.
 days as (
@@ -23,12 +31,12 @@ days as (
     and c.relrowsecurity and c.relforcerowsecurity
     and (
       select count(*) = 1 and bool_and(
-        o.polroles = array[coalesce(to_regrole('lf_sql_engine')::oid, c.relowner)])
+        o.polroles = array[(select e.oid from engine as e)])
       from pg_policy as o where o.polrelid = c.oid)
     and not exists (select from pg_rewrite as w where w.ev_class = c.oid)
     and not exists (
       select from aclexplode(c.relacl) as a
-      where a.grantee not in (c.relowner, coalesce(to_regrole('lf_sql_engine')::oid, c.relowner)))
+      where a.grantee not in (c.relowner, (select e.oid from engine as e)))
     and (
       select count(*) = 3 and bool_and(t.tgenabled = 'A')
       from pg_trigger as t
@@ -174,7 +182,7 @@ select
 from pg_index as x
 inner join relations as c on c.oid = x.indrelid
 inner join pg_class as i on i.oid = x.indexrelid
-where not starts_with(i.relname, 'lf_ahead_')
+where i.relname !~ '^lf_ahead_[0-9a-f]{16}$'
 
 union all
 

@@ -14,6 +14,7 @@ import pytest
 from lf_sql import ahead, apply, bundle, verify
 from lf_sql import db as product_db
 from lf_sql.bundle import Migration
+from lf_sql.errors import Refusal
 from tests.support.database import Database, make_tenant, wait_until
 from tests.support.work import due_in, make_schedule, make_workflow
 
@@ -39,6 +40,7 @@ DEFINITIONS = {
     "(created_at, id) WHERE (status = 'pending'::text)",
     "workflow_runs_once_idx": "CREATE UNIQUE INDEX workflow_runs_once_idx ON lenses.workflow_runs USING btree (id, (1))",
 }
+OF_ANOTHER_VERSION = "lf_ahead_0123456789abcdef"
 BUILDING = (
     "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' "
     "and query like 'create %%index concurrently lf_ahead_%%'"
@@ -140,7 +142,7 @@ def test_what_a_killed_upgrade_has_left_is_taken_or_cleared_away(db: Database) -
                 work.result(120)
     left = "select count(*) from pg_class where relname like 'lf_ahead_%%'"
     assert db.value(left) == 1
-    db.execute("create index lf_ahead_of_another_version on lenses.workflow_runs (priority)")
+    db.execute(f"create index {OF_ANOTHER_VERSION} on lenses.workflow_runs (priority)")
     upgrade(db)
     assert indexes(db) == DEFINITIONS
     assert db.value(left) == 0
@@ -151,3 +153,70 @@ def test_two_at_once(db: Database) -> None:
         said = [work.result(120) for work in [pool.submit(upgrade, db) for _ in range(2)]]
     assert sorted(len([line for line in lines if "beside" in line]) for lines in said) == [0, 3]
     assert indexes(db) == DEFINITIONS
+
+
+def test_what_is_left_is_told_and_cleared_away_by_any_install(db: Database) -> None:
+    db.execute(f"create index {OF_ANOTHER_VERSION} on lenses.workflow_runs (priority)")
+    with product_db.connect(db.dsn) as conn:
+        [found] = verify.verify(conn, TREE).findings
+        assert OF_ANOTHER_VERSION in str(found) and "lf-sql install drops it" in str(found)
+        apply.install(conn, TREE)
+        assert verify.verify(conn, TREE).findings == []
+
+
+def test_behind_a_reader_of_the_table_the_upgrade_names_him_and_ends(db: Database) -> None:
+    """Neither building nor clearing away gets on; what is left goes when he is gone."""
+    with db.another() as reader, reader.transaction():
+        reader.execute("set transaction isolation level repeatable read")
+        reader.execute("select count(*) from lenses.workflow_runs")
+        with pytest.raises(Refusal, match=f"process {reader.info.backend_pid}"):
+            upgrade(db, wait=0.5)
+    upgrade(db)
+    assert indexes(db) == DEFINITIONS
+
+
+def test_a_database_that_is_read_only_by_default(db: Database) -> None:
+    db.execute(f'alter database "{db.dbname}" set default_transaction_read_only = on')
+    assert len([line for line in upgrade(db) if "beside" in line]) == 3
+    assert indexes(db) == DEFINITIONS
+
+
+def test_names_that_only_look_like_ours_are_in_nobodys_way(db: Database) -> None:
+    db.execute(
+        'create index "lf_ahead_a b" on lenses.workflow_runs (priority); '
+        "alter table lenses.outbox add constraint lf_ahead_fedcba9876543210 unique (id)"
+    )
+    with product_db.connect(db.dsn) as conn:
+        apply.install(conn, LATER)
+    names = "select relname from pg_class where relname like 'lf\\_ahead\\_%%' order by 1"
+    assert db.column(names, []) == ["lf_ahead_a b", "lf_ahead_fedcba9876543210"]
+
+
+def test_an_index_of_another_table_is_not_taken_for_ours(db: Database) -> None:
+    once = next(
+        one for one in ahead.indexes(LATER.migrations) if one.name == "workflow_runs_once_idx"
+    )
+    db.execute(f"create index {once.early_name} on lenses.workflows (title)")
+    upgrade(db)
+    assert indexes(db) == DEFINITIONS
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "alter table lenses.outbox rename to outbox_of_before;\n"
+        "create table lenses.outbox (like lenses.outbox_of_before including all);\n",
+        "alter table lenses.outbox drop column created_at, add column created_at timestamptz;\n",
+    ],
+    ids=["another table", "another column"],
+)
+def test_what_the_migration_puts_in_the_place_of_is_indexed(db: Database, change: str) -> None:
+    sql = change + "create index outbox_age_idx on lenses.outbox (created_at);"
+    version = replace(LATER, migrations=(*TREE.migrations, Migration(9000, "later", sql)))
+    said: list[str] = []
+    with product_db.connect(db.dsn) as conn:
+        apply.install(conn, version, say=said.append)
+    assert "index outbox_age_idx, beside the work" in said
+    there = "select indrelid = 'lenses.outbox'::regclass from pg_index where indexrelid = 'lenses.outbox_age_idx'::regclass"
+    assert db.value(there) is True
+    assert db.column("select relname from pg_class where relname like 'lf_ahead_%%'", []) == []
