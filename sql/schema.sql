@@ -440,6 +440,7 @@ create table lenses.dispatch_settings (
   constraint dispatch_settings_max_template_bytes_per_lenser_check CHECK ((max_template_bytes_per_lenser >= 1)),
   constraint dispatch_settings_missed_grace_check CHECK (((missed_grace >= '00:00:00'::interval) AND (missed_grace <= '1 day'::interval))),
   constraint dispatch_settings_retention_check CHECK ((retention >= '31 days'::interval)),
+  constraint dispatch_settings_spans_check CHECK (((('2001-02-01 00:00:00'::timestamp without time zone - retention) <= ('2001-02-01 00:00:00'::timestamp without time zone - '31 days'::interval)) AND (('2001-02-01 00:00:00'::timestamp without time zone - COALESCE(events_retention, retention)) <= ('2001-02-01 00:00:00'::timestamp without time zone - '31 days'::interval)) AND (('2001-02-01 00:00:00'::timestamp without time zone - COALESCE(logs_retention, retention)) <= ('2001-02-01 00:00:00'::timestamp without time zone - '31 days'::interval)) AND (('2001-02-01 00:00:00'::timestamp without time zone - ticks_retention) <= ('2001-02-01 00:00:00'::timestamp without time zone - '01:00:00'::interval)) AND ((('2001-02-01 00:00:00'::timestamp without time zone - missed_grace) >= ('2001-02-01 00:00:00'::timestamp without time zone - '1 day'::interval)) AND (('2001-02-01 00:00:00'::timestamp without time zone - missed_grace) <= '2001-02-01 00:00:00'::timestamp without time zone)))),
   constraint dispatch_settings_ticks_retention_check CHECK ((ticks_retention >= '01:00:00'::interval))
 );
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -176,11 +177,61 @@ def test_making_gives_way_to_an_open_tick(committed: None, scenario: RunScenario
 def test_two_purges_at_once(committed: None, scenario: RunScenario) -> None:
     """The second waits for no first: it says that it is busy."""
     old = midnight(scenario.db, -100)
-    add(scenario.db, old)
+    add(scenario.db, old, 2)
     with scenario.db.another() as other, other.transaction():
         assert other.value("select lenses.fn_drop_partition(now())") == "dropped"
         assert scenario.db.value("select lenses.fn_drop_partition(now())") == "busy"
-    assert drop_all(scenario) == ["dropped"] * 2 + ["none"]
+    assert drop_all(scenario) == ["dropped"] * 5 + ["none"]
+
+
+def test_purges_side_by_side_get_through(committed: None, scenario: RunScenario) -> None:
+    """None waits for another that waits for it, and none looks at a day that is gone."""
+    add(scenario.db, midnight(scenario.db, -120), 12)
+
+    def purge() -> None:
+        with scenario.db.another() as conn:
+            conn.execute("call lenses.sp_purge_history()")
+
+    with ThreadPoolExecutor(3) as pool:
+        for work in [pool.submit(purge) for _ in range(3)]:
+            work.result(120)
+    assert all(
+        day > midnight(scenario.db, 0) for table in TABLES for day in days(scenario.db, table)
+    )
+
+
+def test_what_is_in_the_way_of_making_days_keeps_nothing(
+    committed: None, scenario: RunScenario
+) -> None:
+    """The purge says so in the end, and has purged."""
+    add(scenario.db, midnight(scenario.db, -100))
+    run = ended(scenario, midnight(scenario.db, -100))
+    tomorrow = scenario.db.value(
+        "select to_char(now() at time zone 'UTC' + interval '1 day', 'YYYYMMDD')"
+    )
+    scenario.db.execute(f"create table lenses.workflow_run_events_{tomorrow} (x int)")
+    with pytest.raises(psycopg.errors.DuplicateTable):
+        scenario.db.execute("call lenses.sp_purge_history()")
+    assert not is_there(scenario, run)
+    assert days(scenario.db, "lenses.workflow_run_events") == []
+
+
+def test_events_that_are_hidden_from_the_purge_are_not_dropped(scenario: RunScenario) -> None:
+    old = midnight(scenario.db, -100)
+    add(scenario.db, old)
+    run = scenario.run(created_at=old + timedelta(hours=1))
+    [part] = scenario.db.column(
+        "select part::text from lenses.fn_partitions() where parent = 'lenses.workflow_run_events'::regclass"
+    )
+    scenario.db.execute(f"drop policy workflow_run_events_engine_all on {part}")
+    with (
+        pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match=part),
+        scenario.db.transaction(),
+    ):
+        drop_all(scenario)
+    scenario.db.execute(f"select lenses.fn_guard_partition('{part}')")
+    assert "dropped" in drop_all(scenario)
+    assert story(scenario.db, run) == [(1, "run.created")]
 
 
 def settings(scenario: RunScenario, **patch: Any) -> None:
@@ -233,3 +284,38 @@ def test_events_may_outlive_their_runs(scenario: RunScenario) -> None:
     while scenario.db.value("select lenses.fn_purge_history_batch(now(), 100)"):
         pass
     assert story(scenario.db, run) == []
+
+
+@pytest.mark.parametrize(
+    "span",
+    ["36031 days -1200 months", "391 days -12 months", "1 month", "31 days -1 hour", "-40 days",
+     "170000 years -61190000 days"],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["retention", "events_retention", "logs_retention"])
+def test_a_retention_is_at_least_31_days_before_any_date(
+    scenario: RunScenario, name: str, span: str
+) -> None:
+    """As intervals compare, months of either sign have 30 days."""
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match=name), scenario.db.transaction():
+        settings(scenario, **{name: span})
+    with pytest.raises(psycopg.DatabaseError) as error, scenario.db.transaction():
+        scenario.db.execute(f"update lenses.dispatch_settings set {name} = %s", [span])
+    assert error.value.sqlstate in ("23514", "22008")
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Pacific/Auckland"])
+def test_the_least_retention_meets_the_audits_guard_in_every_zone(
+    committed: None, scenario: RunScenario, zone: str
+) -> None:
+    """31 days are not 744 hours where the clock was turned meanwhile."""
+    settings(scenario, logs_retention="744 hours")
+    for hours in (742, 743.5, 744.5, 746):
+        note(
+            scenario, "agents.action_logs",
+            scenario.db.value("select now() - make_interval(secs => %s)", [hours * 3600]),
+        )  # fmt: skip
+    with scenario.db.another() as session:
+        session.execute("select set_config('timezone', %s, false)", [zone])
+        session.execute("call lenses.sp_purge_history()")
+    query = "select count(*) from agents.action_logs where action_type = 'note'"
+    assert scenario.db.value(query) == 2

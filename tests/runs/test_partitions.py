@@ -118,3 +118,33 @@ def test_the_invariants_notice_a_number_twice(scenario: RunScenario) -> None:
             assert scenario.violations() == []
         scenario.db.execute(insert, [scenario.tenant.id, run, 1, midnight(scenario.db, 1)])
         assert [v.invariant for v in scenario.violations()] == ["event_each_transition"]
+
+
+def test_no_default_privileges_open_a_day(scenario: RunScenario) -> None:
+    """Hosts grant what a role makes to others; a grant of triggers alone is a way to be the owner."""
+    scenario.db.execute(
+        "alter default privileges for role lf_sql_owner "
+        "grant all on tables to public, anon, authenticated, service_role"
+    )
+    assert scenario.db.value("select lenses.fn_make_partitions(false)")
+    granted = scenario.db.rows(
+        "select p.part, a.grantee from lenses.fn_partitions() as p "
+        "join pg_class as c on c.oid = p.part cross join aclexplode(c.relacl) as a "
+        "where a.grantee <> c.relowner"
+    )
+    assert granted == []
+
+
+def test_the_tablespace_of_the_database_is_not_a_days(
+    committed: None, scenario: RunScenario
+) -> None:
+    """lf_sql_owner may have no rights there."""
+    scenario.db.execute("set allow_in_place_tablespaces = on")
+    scenario.db.execute("create tablespace elsewhere location ''")
+    try:
+        scenario.db.execute("set default_tablespace = elsewhere")
+        assert scenario.db.value("select lenses.fn_make_partitions(false)")
+        spaces = "select distinct reltablespace from pg_class where oid in (select part from lenses.fn_partitions())"
+        assert scenario.db.column(spaces) == [0]
+    finally:
+        scenario.db.execute("drop tablespace elsewhere")

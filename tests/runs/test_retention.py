@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.run_scenario import RunScenario
+from tests.support.setups import acting
 
 LATER = datetime(2040, 1, 1, tzinfo=UTC)
 TABLES = (
@@ -77,13 +78,16 @@ def test_what_is_in_flight_stays_with_its_events(scenario: RunScenario) -> None:
 
 
 def test_young_evidence_stays_whatever_the_clock(scenario: RunScenario) -> None:
-    """The audit's own trigger refuses even the retention what is younger than 31 days."""
+    """The purge leaves what is younger than 31 days, and the audit's own trigger refuses its role."""
     scenario.db.execute(
         "insert into agents.action_logs (lenser_id, action_type) values (%s, 'note')",
         [scenario.tenant.id],
     )
-    with scenario.refused("42501", "append-only"):
-        purge(scenario, LATER)
+    purge(scenario, LATER)
+    left = "select count(*) from agents.action_logs where action_type = 'note'"
+    assert scenario.db.value(left) == 1
+    with scenario.refused("42501", "append-only"), acting(scenario.db, "lf_sql_engine"):
+        scenario.db.execute("delete from agents.action_logs where action_type = 'note'")
 
 
 def test_purging_opens_no_slot_again(scenario: RunScenario) -> None:

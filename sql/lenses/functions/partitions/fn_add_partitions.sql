@@ -18,6 +18,7 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
 set lock_timeout = '100ms'
+set default_tablespace = ''
 as $$
 declare
   v_days timestamptz[];
@@ -48,9 +49,12 @@ begin
       'create table %I.%I (like %I.%I including defaults including constraints including indexes)',
       v_schema, v_part, v_schema, v_table || '_default');
     if v_table = 'workflow_run_events' then
-      execute format(
-        'alter table %I.%I drop constraint %I, drop constraint %I, add primary key (run_id, seq)',
-        v_schema, v_part, v_part || '_pkey', v_part || '_run_id_seq_key');
+      execute (
+        select format(
+          'alter table %I.%I %s, add primary key (run_id, seq)', v_schema, v_part,
+          string_agg(format('drop constraint %I', o.conname), ', '))
+        from pg_constraint as o
+        where o.conrelid = format('%I.%I', v_schema, v_part)::regclass and o.contype in ('p', 'u'));
     end if;
     perform lenses.fn_guard_partition(format('%I.%I', v_schema, v_part)::regclass);
   end loop;

@@ -1,7 +1,8 @@
--- What keeps a day's partition of events or logs from being read or changed by its own name: row
--- security with a policy for lf_sql_engine alone (a dump by the installing role sees the rows by
--- it), and the guard of TRUNCATE, which no partition inherits. Safe to repeat; an install repeats
--- it after a restore without roles has lost the policies.
+-- What keeps a day's partition of events or logs from being read or changed by its own name: no
+-- grants, whatever default privileges its owner has, row security with a policy for lf_sql_engine
+-- alone (a dump by the installing role sees the rows by it), and the guard of TRUNCATE, which no
+-- partition inherits. Safe to repeat; an install repeats it after a restore without roles has lost
+-- the policies.
 create or replace function lenses.fn_guard_partition(p_part regclass)
 returns void
 language plpgsql
@@ -12,7 +13,16 @@ as $$
 declare
   v_engine constant name := 'lf_sql_engine';
   v_table name;
+  v_grantee text;
 begin
+  for v_grantee in
+    select distinct case a.grantee when 0 then 'public' else a.grantee::regrole::text end
+    from pg_class as c
+    cross join lateral aclexplode(c.relacl) as a
+    where c.oid = p_part and a.grantee <> c.relowner
+  loop
+    execute format('revoke all on %s from %s cascade', p_part, v_grantee);
+  end loop;
   select substring(c.relname from '^(.*)_[0-9]{8}$') into v_table
   from pg_class as c
   where c.oid = p_part;

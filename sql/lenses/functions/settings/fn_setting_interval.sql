@@ -1,4 +1,6 @@
--- Reads a span of time that JSON gives as text, and checks it against two bounds.
+-- Reads a span of time that JSON gives as text, and checks it against two bounds, as intervals
+-- compare and by what it comes to before a date: months of either sign count as 30 days when
+-- compared, and as what they are when they are taken from an instant.
 create or replace function lenses.fn_setting_interval(
   p_text text,
   p_name text,
@@ -12,7 +14,9 @@ set search_path = pg_catalog, pg_temp
 set intervalstyle = 'postgres'
 as $$
 declare
+  c_at constant timestamp := '2001-02-01';
   v_span interval;
+  v_is_within boolean;
 begin
   begin
     v_span := p_text::interval;
@@ -23,7 +27,13 @@ begin
       message = format('%s is not a span of time: "%s"', p_name, left(p_text, 60)),
       hint = 'Write it as "2m", "1d 2h", "90 days" or "PT2M".';
   end;
-  if v_span not between p_min and p_max then
+  begin
+    v_is_within := v_span between p_min and p_max
+      and c_at - v_span between c_at - p_max and c_at - p_min;
+  exception when datetime_field_overflow then
+    v_is_within := false;
+  end;
+  if not v_is_within then
     raise exception using
       errcode = '22023',
       column = lenses.fn_error_column(p_name),

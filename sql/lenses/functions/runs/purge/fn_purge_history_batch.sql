@@ -11,8 +11,12 @@ language plpgsql
 volatile
 security definer
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
 as $$
 declare
+  -- what is younger stays, however its retention is written; the audit's guard asks the real clock
+  c_least constant interval := '31 days';
+  v_evidence_before constant timestamptz := least(p_now, now()) - c_least;
   v_before timestamptz;
   v_events_before timestamptz;
   v_logs_before timestamptz;
@@ -22,8 +26,10 @@ declare
   v_total integer := 0;
 begin
   select
-    p_now - d.retention, p_now - coalesce(d.events_retention, d.retention),
-    p_now - coalesce(d.logs_retention, d.retention), p_now - d.ticks_retention
+    least(p_now - d.retention, p_now - c_least),
+    least(p_now - coalesce(d.events_retention, d.retention), v_evidence_before),
+    least(p_now - coalesce(d.logs_retention, d.retention), v_evidence_before),
+    p_now - d.ticks_retention
   into v_before, v_events_before, v_logs_before, v_ticks_before
   from lenses.dispatch_settings as d;
 

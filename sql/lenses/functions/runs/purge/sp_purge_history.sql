@@ -1,8 +1,9 @@
--- For the nightly job: makes the next days' partitions of events and logs, deletes history past its
--- retention in small batches and commits each, so that a statement timeout loses only the current
--- batch, and drops the partitions that are past theirs, one a transaction. Where a lock is not free
--- it tries again, a hundred times at most. It is invoker, since a definer cannot commit, and has no
--- SET clause for the same reason: every name, type and operator is qualified.
+-- For the nightly job: deletes history past its retention in small batches and commits each, so
+-- that a statement timeout loses only the current batch. It then drops the partitions of events and
+-- logs that are past their retention, one a transaction. Last, it makes the partitions of the next
+-- days, because what is in the way of making them must not stop the deleting. Where a lock is not
+-- free it tries again, a hundred times at most. It is invoker, since a definer cannot commit, and
+-- has no SET clause for the same reason: every name, type and operator is qualified.
 create or replace procedure lenses.sp_purge_history()
 language plpgsql
 as $$
@@ -10,16 +11,8 @@ declare
   v_deleted pg_catalog.int4;
   v_outcome pg_catalog.text;
   v_is_made pg_catalog.bool;
-  v_tries pg_catalog.int4 := 100;
+  v_tries pg_catalog.int4;
 begin
-  loop
-    v_is_made := lenses.fn_make_partitions(true);
-    commit;
-    v_tries := v_tries operator(pg_catalog.-) 1;
-    exit when v_is_made or v_tries operator(pg_catalog.=) 0;
-    perform pg_catalog.pg_sleep(0.2);
-  end loop;
-
   loop
     v_deleted := lenses.fn_purge_history_batch(pg_catalog.now(), 5000);
     commit;
@@ -34,6 +27,15 @@ begin
     continue when v_outcome operator(pg_catalog.=) 'dropped';
     v_tries := v_tries operator(pg_catalog.-) 1;
     exit when v_tries operator(pg_catalog.=) 0;
+    perform pg_catalog.pg_sleep(0.2);
+  end loop;
+
+  v_tries := 100;
+  loop
+    v_is_made := lenses.fn_make_partitions(true);
+    commit;
+    v_tries := v_tries operator(pg_catalog.-) 1;
+    exit when v_is_made or v_tries operator(pg_catalog.=) 0;
     perform pg_catalog.pg_sleep(0.2);
   end loop;
 end;
