@@ -57,6 +57,18 @@ def test_what_is_over_goes_as_a_whole(scenario: RunScenario) -> None:
     assert set(counts(scenario).values()) == {0}
 
 
+def test_the_history_of_a_deleted_tenant_goes_too(scenario: RunScenario) -> None:
+    old_story(scenario)
+    scenario.db.execute("delete from lenses.workflow_runs")
+    scenario.db.execute("delete from lenses.workflows where id = %s", [scenario.workflow])
+    scenario.db.execute("delete from lensers.profiles where id = %s", [scenario.tenant.id])
+    assert counts(scenario)["lenses.workflow_run_events"] == 3
+    assert purge(scenario, datetime(2026, 3, 31, tzinfo=UTC)) == 0, "younger than the retention"
+    assert purge(scenario, datetime(2026, 4, 2, tzinfo=UTC), 1) == 9
+    left = {"agents.action_logs": 1}  # that the workflow was deleted, now
+    assert {table: count for table, count in counts(scenario).items() if count} == left
+
+
 def test_small_batches(scenario: RunScenario) -> None:
     old_story(scenario, 50)
     batch = scenario.db.value(

@@ -4,7 +4,8 @@
 -- between batches, and drops the partitions of events and logs; of these only what lies in the
 -- default partitions goes here. A run that is over goes with its events, one in flight stays
 -- however old it is. It goes tenant by tenant, by the indexes that begin with the tenant, oldest
--- first; rows that are locked stay for now.
+-- first; rows that are locked stay for now. Events and logs of tenants who were deleted go as
+-- well, so their tenants are read from the index, value by value, not from lensers.profiles.
 create or replace function lenses.fn_purge_history_batch(p_now timestamptz, p_limit integer)
 returns integer
 language plpgsql
@@ -57,14 +58,30 @@ begin
     v_total := v_total + v_count;
   else
     -- What is left is of runs that went before their events, or stay after them.
+    with recursive tenants (id) as (
+      (
+        select x.lenser_id
+        from lenses.workflow_run_events_default as x
+        order by x.lenser_id
+        limit 1
+      )
+      union all
+      select (
+        select x.lenser_id from lenses.workflow_run_events_default as x
+        where x.lenser_id > t.id
+        order by x.lenser_id
+        limit 1)
+      from tenants as t
+      where t.id is not null
+    )
     delete from lenses.workflow_run_events_default as e
     where (e.run_id, e.seq) in (
       select o.run_id, o.seq
-      from lensers.profiles as p
+      from tenants as t
       cross join lateral (
         select x.run_id, x.seq
         from lenses.workflow_run_events_default as x
-        where x.lenser_id = p.id and x.occurred_at < v_events_before
+        where x.lenser_id = t.id and x.occurred_at < v_events_before
           and not exists (
             select from lenses.workflow_runs as r
             where r.id = x.run_id and (
@@ -78,14 +95,30 @@ begin
     v_total := v_total + v_count;
   end if;
 
+  with recursive tenants (id) as (
+    (
+      select x.lenser_id
+      from agents.agent_run_events_default as x
+      order by x.lenser_id
+      limit 1
+    )
+    union all
+    select (
+      select x.lenser_id from agents.agent_run_events_default as x
+      where x.lenser_id > t.id
+      order by x.lenser_id
+      limit 1)
+    from tenants as t
+    where t.id is not null
+  )
   delete from agents.agent_run_events_default as e
   where e.id in (
     select o.id
-    from lensers.profiles as p
+    from tenants as t
     cross join lateral (
       select x.id
       from agents.agent_run_events_default as x
-      where x.lenser_id = p.id and x.occurred_at < v_events_before
+      where x.lenser_id = t.id and x.occurred_at < v_events_before
       order by x.occurred_at
       limit p_limit
     ) as o
@@ -93,14 +126,30 @@ begin
   get diagnostics v_count = row_count;
   v_total := v_total + v_count;
 
+  with recursive tenants (id) as (
+    (
+      select x.lenser_id
+      from agents.action_logs_default as x
+      order by x.lenser_id
+      limit 1
+    )
+    union all
+    select (
+      select x.lenser_id from agents.action_logs_default as x
+      where x.lenser_id > t.id
+      order by x.lenser_id
+      limit 1)
+    from tenants as t
+    where t.id is not null
+  )
   delete from agents.action_logs_default as l
   where l.id in (
     select o.id
-    from lensers.profiles as p
+    from tenants as t
     cross join lateral (
       select x.id
       from agents.action_logs_default as x
-      where x.lenser_id = p.id and x.occurred_at < v_logs_before
+      where x.lenser_id = t.id and x.occurred_at < v_logs_before
       order by x.occurred_at
       limit p_limit
     ) as o
