@@ -26,6 +26,7 @@ declare
   v_part text;
   v_schema name;
   v_table name;
+  v_key name;
 begin
   select n.nspname, c.relname into v_schema, v_table
   from pg_class as c
@@ -49,12 +50,14 @@ begin
       'create table %I.%I (like %I.%I including defaults including constraints including indexes)',
       v_schema, v_part, v_schema, v_table || '_default');
     if v_table = 'workflow_run_events' then
-      execute (
-        select format(
-          'alter table %I.%I %s, add primary key (run_id, seq)', v_schema, v_part,
-          string_agg(format('drop constraint %I', o.conname), ', '))
+      for v_key in
+        select o.conname
         from pg_constraint as o
-        where o.conrelid = format('%I.%I', v_schema, v_part)::regclass and o.contype in ('p', 'u'));
+        where o.conrelid = format('%I.%I', v_schema, v_part)::regclass and o.contype in ('p', 'u')
+      loop
+        execute format('alter table %I.%I drop constraint %I', v_schema, v_part, v_key);
+      end loop;
+      execute format('alter table %I.%I add primary key (run_id, seq)', v_schema, v_part);
     end if;
     perform lenses.fn_guard_partition(format('%I.%I', v_schema, v_part)::regclass);
   end loop;

@@ -13,15 +13,17 @@ as $$
 declare
   v_engine constant name := 'lf_sql_engine';
   v_table name;
-  v_grantee text;
+  v_grantee name;
 begin
+  execute format('revoke all on %s from public cascade', p_part);
   for v_grantee in
-    select distinct case a.grantee when 0 then 'public' else a.grantee::regrole::text end
+    select distinct r.rolname
     from pg_class as c
     cross join lateral aclexplode(c.relacl) as a
+    inner join pg_roles as r on r.oid = a.grantee
     where c.oid = p_part and a.grantee <> c.relowner
   loop
-    execute format('revoke all on %s from %s cascade', p_part, v_grantee);
+    execute format('revoke all on %s from %I cascade', p_part, v_grantee);
   end loop;
   select substring(c.relname from '^(.*)_[0-9]{8}$') into v_table
   from pg_class as c
