@@ -73,8 +73,8 @@ def procrastinate(conn: Database, processes: int) -> float:
     return float(RUNS / seconds)
 
 
-def graphile(conn: Database, processes: int) -> float:
-    """Jobs a second."""
+def graphile(conn: Database, processes: int, how: str = "batches") -> float:
+    """Jobs a second; `how` is `batches` or `one`, a job at a time."""
     if conn.value("select to_regclass('graphile_worker._private_jobs')") is None:
         with _workers(conn, 1):
             _until(conn, "select to_regclass('graphile_worker._private_jobs') is not null")
@@ -87,7 +87,7 @@ def graphile(conn: Database, processes: int) -> float:
         [RUNS],
     )
     conn.execute("vacuum analyze graphile_worker._private_jobs")
-    with _workers(conn, processes) as workers:
+    with _workers(conn, processes, how) as workers:
         _until(conn, "select not exists (select from graphile_worker._private_jobs)")
         ended = time.time()
     said = "".join(worker.communicate()[0] for worker in workers)
@@ -95,13 +95,15 @@ def graphile(conn: Database, processes: int) -> float:
 
 
 @contextmanager
-def _workers(conn: Database, count: int) -> Iterator[list[subprocess.Popen[str]]]:
+def _workers(
+    conn: Database, count: int, how: str = "batches"
+) -> Iterator[list[subprocess.Popen[str]]]:
     node = shutil.which("node")
     assert node, "Node.js is missing"
     given = {key: str(value) for key, value in conninfo_to_dict(conn.dsn).items()}
     url = "postgres://{user}@/{dbname}?host={host}&port={port}".format(**{"port": "5432", **given})
     env = {**os.environ, "NODE_PATH": str(BENCH / "node_modules"), "NO_LOG_SUCCESS": "1"}
-    command = [node, str(HERE / "graphile.cjs"), url]
+    command = [node, str(HERE / "graphile.cjs"), url, how]
     workers = [
         subprocess.Popen(
             command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

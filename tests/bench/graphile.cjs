@@ -1,4 +1,4 @@
-// graphile-worker with its local queue and batches; says when its first task ran, until SIGTERM.
+// graphile-worker with its local queue and batches, or (`one`) a job at a time; says when its first task ran, until SIGTERM.
 const { run } = require("graphile-worker");
 
 let isFirst = true;
@@ -6,16 +6,15 @@ const nothing = async () => {
   if (isFirst) console.log(`first ${Date.now()}`);
   isFirst = false;
 };
+const batches = {
+  concurrentJobs: 200,
+  maxPoolSize: 10,
+  localQueue: { size: 500 },
+  completeJobBatchDelay: 0,
+  failJobBatchDelay: 0,
+};
+const how = process.argv[3] === "one" ? { concurrentJobs: 1, maxPoolSize: 2 } : batches;
 run({
-  preset: {
-    worker: {
-      connectionString: process.argv[2],
-      concurrentJobs: 200,
-      maxPoolSize: 10,
-      localQueue: { size: 500 },
-      completeJobBatchDelay: 0,
-      failJobBatchDelay: 0,
-    },
-  },
+  preset: { worker: { connectionString: process.argv[2], ...how } },
   taskList: { nothing },
 }).then((runner) => runner.promise);

@@ -144,7 +144,8 @@ def multiply(conn: Database, copies: int) -> None:
         )
         conn.execute("alter table lenses.workflow_schedules enable trigger all")
         conn.execute("alter table lenses.schedule_due enable trigger all")
-        conn.execute("select lenses.fn_recount()")
+        if conn.value("select to_regproc('lenses.fn_recount') is not null"):  # not in 0.2.0
+            conn.execute("select lenses.fn_recount()")
 
 
 def tick(conn: Database, at: datetime) -> int:

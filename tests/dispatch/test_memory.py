@@ -8,7 +8,8 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from tests.support.database import Database, as_user
+from tests.support.database import as_user
+from tests.support.held import held
 from tests.support.scenario import MONDAY, Scenario
 
 MOST = 200  # MB
@@ -16,17 +17,6 @@ LARGE = Jsonb([{"x": "a" * 930_000}])
 """A rotation holds at most 1 MB: this one has a single entry."""
 
 BACKFILL = "select public.fn_backfill_schedule(%s, %s, %s, %s)"
-
-
-def held(conn: Database) -> float:
-    """MB that the backend has held at its most, the server's shared memory apart."""
-    text = conn.value("select pg_read_file(format('/proc/%s/status', pg_backend_pid()))")
-    kilobytes = {
-        name: int(value.split()[0])
-        for name, _, value in (line.partition(":") for line in text.splitlines())
-        if value.endswith("kB")
-    }
-    return (kilobytes["VmHWM"] - kilobytes["RssShmem"]) / 1024
 
 
 def large(scenario: Scenario, **columns: Any) -> UUID:
