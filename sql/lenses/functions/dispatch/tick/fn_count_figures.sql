@@ -37,13 +37,18 @@ begin
     select 'missed', sum(p.dropped_count) from unnest(p_plans) as p having sum(p.dropped_count) > 0
   ) as q;
 
+  -- Instants are few, runs are many: a bucket is looked up once for each instant.
   select coalesce(jsonb_object_agg(q.bound, q.runs), '{}') into v_buckets
   from (
-    select b.bound, count(*) as runs
-    from unnest(p_decisions) as d
+    select b.bound, sum(i.runs) as runs
+    from (
+      select d.due_at, count(*) as runs
+      from unnest(p_decisions) as d
+      where d.decision = 'dispatch'
+      group by d.due_at
+    ) as i
     cross join lateral lenses.fn_lag_bucket(
-      extract(epoch from p_now - d.due_at) * 1000) as b (bound)
-    where d.decision = 'dispatch'
+      extract(epoch from p_now - i.due_at) * 1000) as b (bound)
     group by b.bound
   ) as q;
 
