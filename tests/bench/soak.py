@@ -1,7 +1,7 @@
 """`make soak`: 75 played days of 10,000 schedules a minute, with executors, purge and autovacuum. What grows?
 
 The server's clock is played (libfaketime), not only p_now: claims, leases, partitions, counts and the
-audit's 31 days go by it too, and the driver's own procedures run. Of every day a few minutes are full, 24
+audit's 31 days go by it too, and the driver's own procedures run. Of every day two minutes are full, 23
 ticks have nothing due, and at 03:17 the purge runs. A full minute takes seconds, so autovacuum gets
 more of its share in the same proportion: what it does for a run is what it does in production.
 """
@@ -21,12 +21,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter
 
+import psycopg
+
 from tests.bench import soak_report
 from tests.bench.load import SEEDS, Bench, bench, multiply
 from tests.bench.report import quantile, time_of
+from tests.bench.soak_clock import Clock
 from tests.support.database import Database, make_tenant
 
-SHIM = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 AUTOVACUUM = {
     "autovacuum": "on",
     "autovacuum_naptime": "5s",
@@ -73,37 +75,6 @@ select
   coalesce(sum(n_dead_tup) filter (where schemaname = 'pg_catalog'), 0) as catalogue
 from pg_stat_all_tables
 """
-
-
-class Clock:
-    """The server's clock, which only goes forward."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "clock"
-        self.ahead = 0.0
-        self._write()
-
-    def set(self, at: datetime) -> None:
-        self.ahead = max(self.ahead, (at - datetime.now(UTC)).total_seconds())
-        self._write()
-
-    def _write(self) -> None:
-        """In one step: the server reads it all the time."""
-        new = self.path.with_suffix(".new")
-        new.write_text(f"{self.ahead:+.3f}s\n")
-        new.replace(self.path)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        if SHIM is None:
-            raise RuntimeError("the soak needs libfaketime: apt-get install faketime")
-        return {
-            "LD_PRELOAD": str(SHIM),
-            "FAKETIME_TIMESTAMP_FILE": str(self.path),
-            "FAKETIME_NO_CACHE": "1",
-            "DONT_FAKE_MONOTONIC": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        }
 
 
 def fill(conn: Database, count: int, minutes: int) -> None:
@@ -312,7 +283,11 @@ def main(arguments: list[str]) -> int:
         Path(name).chmod(0o755)
         clock = Clock(Path(name))
         with bench(clock.environment, **AUTOVACUUM) as place:
-            samples = play(place, clock, count, given.days, given.minutes, say)
+            try:
+                samples = play(place, clock, count, given.days, given.minutes, say)
+            except psycopg.OperationalError:
+                say(place.server.log[-4000:])
+                raise
             server = place.version
     if given.samples:
         given.samples.write_text(json.dumps(samples))
