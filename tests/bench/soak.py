@@ -35,6 +35,8 @@ AUTOVACUUM = {
     "autovacuum_vacuum_cost_limit": "2400",
     "max_wal_size": "2GB",
     "checkpoint_timeout": "1d",
+    # its signal handler looks at the clock, for which libfaketime opens a file: not safe in a handler
+    "deadlock_timeout": "10min",
 }
 SCHEDULES, DAYS, MINUTES = 10_000, 75, 2
 RETENTION = 31
