@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 ))) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-supabase format pgtap bench proof monitoring test-matrix release-check wheel extension schema picture clean system-demo system-test
+.PHONY: help demo test lint lint-supabase format pgtap bench soak proof monitoring test-matrix release-check wheel extension schema picture clean system-demo system-test
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,9 @@ pgtap: $(VENV)/.test ## the pgTAP files alone, with pg_prove
 
 bench: $(VENV)/.test $(VENV)/.bench ## the figures, side by side with their references
 	@$(BIN)/python -m tests.bench
+
+soak: $(VENV)/.test ## 75 played days at 10,000 schedules a minute: what grows? About half an hour
+	@$(BIN)/python -m tests.bench soak
 
 proof: $(VENV)/.test $(VENV)/.monitoring ## the long tests: crashes, concurrency, real minutes
 	@$(PYTEST) -m slow tests

@@ -681,7 +681,7 @@ create table lenses.workflow_runs (
   constraint workflow_runs_spent_credits_check CHECK (((- spent_credits) <= '0'::numeric)),
   constraint workflow_runs_status_check CHECK ((status = ANY (ARRAY['pending_approval'::text, 'pending'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'timed_out'::text]))),
   constraint workflow_runs_trigger_mode_check CHECK ((trigger_mode = ANY (ARRAY['schedule'::text, 'manual'::text, 'backfill'::text])))
-) with (autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_scale_factor=0.02, fillfactor=80);
+) with (autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX workflow_runs_ai_lenser_id_lenser_id_created_at_idx ON lenses.workflow_runs USING btree (ai_lenser_id, lenser_id, created_at) WHERE (ai_lenser_id IS NOT NULL);
 CREATE INDEX workflow_runs_approval_expires_at_idx ON lenses.workflow_runs USING btree (approval_expires_at) WHERE ((status = 'pending_approval'::text) AND (approval_expires_at IS NOT NULL));
 CREATE INDEX workflow_runs_available_at_idx ON lenses.workflow_runs USING btree (available_at) WHERE ((status = 'pending'::text) AND (available_at IS NOT NULL));

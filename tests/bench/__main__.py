@@ -1,4 +1,7 @@
-"""`make bench`: every figure in one table. `python -m tests.bench tick idle` runs only those named."""
+"""`make bench`: every figure in one table. `python -m tests.bench tick idle` runs only those named.
+
+`python -m tests.bench soak` (`make soak`) is apart: it is long, and takes options.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ from tests.bench import (
     bench_upgrade,
     bench_worker,
     report,
+    soak,
 )
 from tests.bench.load import Bench, bench
 from tests.bench.report import Row
@@ -73,6 +77,8 @@ SECTIONS: dict[str, Section] = {
 
 
 def main(names: list[str]) -> int:
+    if names[:1] == ["soak"]:
+        return soak.main(names[1:])
     unknown = sorted(set(names) - set(SECTIONS))
     if unknown:
         print(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}", file=sys.stderr)
@@ -87,7 +93,7 @@ def main(names: list[str]) -> int:
             print(f"{name}: {perf_counter() - before:.0f} s", file=sys.stderr)
     print(report.markdown(rows), end="")
     if not names:
-        report.RESULTS.write_text(report.document(rows, server, perf_counter() - started))
+        report.keep(report.document(rows, server, perf_counter() - started), None)
     return 0 if all(row.ok is not False for row in rows) else 1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -76,8 +76,8 @@ class Bench:
 
 
 @contextmanager
-def bench(**settings: str) -> Iterator[Bench]:
-    server = TestServer({**SETTINGS, **settings})
+def bench(environment: Mapping[str, str] | None = None, **settings: str) -> Iterator[Bench]:
+    server = TestServer({**SETTINGS, **settings}, environment)
     try:
         yield Bench(server)
     finally:

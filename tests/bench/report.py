@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
+SOAK = "<!-- Written by `make soak`. -->\n"
 COLUMNS = ("work", "measured", "reference", "ratio", "must reach", "")
 
 
@@ -67,8 +68,12 @@ def machine() -> str:
 
 
 def markdown(rows: Iterable[Row]) -> str:
-    table = [COLUMNS, *(row.cells for row in rows)]
-    widths = [max(len(line[i]) for line in table) for i in range(len(COLUMNS))]
+    return lines_of([COLUMNS, *(row.cells for row in rows)])
+
+
+def lines_of(table: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, its first line the names."""
+    widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
     lines = [
         "| "
         + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
@@ -88,3 +93,12 @@ def document(rows: Sequence[Row], server: str, seconds: float) -> str:
         "Figures of ours and of the reference come from the same run, taken in turn. Ratios are ours to\n"
         "the reference, unless they say `times as fast`.\n\n" + markdown(rows)
     )
+
+
+def keep(bench: str | None, soak: str | None, file: Path = RESULTS) -> None:
+    """Writes one part of the file, the bench's or the soak's, and keeps the other."""
+    there = file.read_text() if file.exists() else ""
+    first, mark, second = there.partition(SOAK)
+    soak = (mark + second) if soak is None else SOAK + soak
+    bench = first.rstrip("\n") + "\n" if bench is None else bench
+    file.write_text(f"{bench}\n{soak}" if soak else bench)
