@@ -284,6 +284,20 @@ def test_what_a_dry_run_prints_installs(
     state.drop(name)
 
 
+def test_a_weak_install_beside_a_strong_one_has_days_of_its_own(
+    empty_db: Database, state: State, weak_role: str
+) -> None:
+    """The server's lf_sql_engine is the other database's: here the installing role stands for it."""
+    assert state.template, "installed by who may make roles"
+    assert empty_db.value("select to_regrole('lf_sql_engine') is not null")
+    with product_db.connect(f"{empty_db.dsn} user={weak_role}") as conn:
+        apply.install(conn, TREE)
+        conn.execute("select lenses.fn_make_partitions(false)")
+        assert verify.verify(conn, TREE).findings == []
+    days = "select count(*) from lenses.fn_partitions()"
+    assert empty_db.value(days) > 0
+
+
 def test_the_order_is_one(tmp_path: Path) -> None:
     """No source stands before one that its text names, whatever the files' names."""
     made = set()
