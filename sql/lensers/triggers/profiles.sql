@@ -36,3 +36,36 @@ alter table lensers.profiles enable always trigger profiles_user_other;
 alter table lensers.profiles enable always trigger profiles_user_delete;
 
 alter table lensers.profiles enable always trigger profiles_instants;
+
+-- Where a tenant lives is not written by hand; after profiles_instants, by its name.
+create or replace trigger profiles_whereabouts_insert
+before insert on lensers.profiles
+for each row
+when (
+  current_user <> 'lf_sql_engine' and (new.departed_at is not null or new.departed_to is not null)
+)
+execute function lensers.tg_profiles_departed();
+
+create or replace trigger profiles_whereabouts_update
+before update on lensers.profiles
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and (old.departed_at, old.departed_to) is distinct from (new.departed_at, new.departed_to)
+)
+execute function lensers.tg_profiles_departed();
+
+alter table lensers.profiles enable always trigger profiles_whereabouts_insert;
+alter table lensers.profiles enable always trigger profiles_whereabouts_update;
+
+create or replace trigger profiles_tenant_here
+before update on lensers.profiles
+for each row
+when (
+  old.departed_at is not null and current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+  and (old.handle, old.display_name) is distinct from (new.handle, new.display_name)
+)
+execute function lensers.tg_profiles_here();
+
+alter table lensers.profiles enable always trigger profiles_tenant_here;
