@@ -256,11 +256,15 @@ create table lensers.profiles (
   handle text,
   display_name text,
   created_at timestamp with time zone not null default now(),
+  departed_at timestamp with time zone,
+  departed_to text,
   constraint profiles_pkey PRIMARY KEY (id),
   constraint profiles_user_id_key UNIQUE (user_id),
+  constraint profiles_departed_check CHECK ((((departed_at IS NULL) = (departed_to IS NULL)) AND ((departed_to IS NULL) OR (departed_to ~ '^[a-z0-9_-]{1,63}$'::text)))),
   constraint profiles_display_name_check CHECK ((char_length(display_name) <= 200)),
   constraint profiles_handle_check CHECK (((char_length(handle) >= 1) AND (char_length(handle) <= 200)))
 );
+CREATE INDEX profiles_departed_at_idx ON lensers.profiles USING btree (departed_at) WHERE (departed_at IS NOT NULL);
 
 create type lenses.cron_spec as (
   minutes bigint,
@@ -398,6 +402,17 @@ create table lenses.delivery_secrets (
   constraint delivery_secrets_pkey PRIMARY KEY (name),
   constraint delivery_secrets_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
   constraint delivery_secrets_secret_check CHECK ((char_length(secret) <= 400))
+);
+
+-- What was waiting or active when its tenant departed, a row a row, columns as text, as it was before: for the cell that the tenant goes to, and for a departure that is taken back.
+create table lenses.departed_rows (
+  lenser_id uuid not null,
+  table_name text not null,
+  row_key text not null,
+  row_texts jsonb not null,
+  constraint departed_rows_pkey PRIMARY KEY (lenser_id, table_name, row_key),
+  constraint departed_rows_lenser_id_fkey FOREIGN KEY (lenser_id) REFERENCES lensers.profiles(id) ON DELETE CASCADE,
+  constraint departed_rows_row_texts_check CHECK ((jsonb_typeof(row_texts) = 'object'::text))
 );
 
 -- One row. Changed by lenses.fn_set_dispatch_settings.

@@ -19,3 +19,14 @@ when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
 
 alter table agents.gateway_cron_runs enable always trigger gateway_cron_runs_instants;
+
+create or replace trigger gateway_cron_runs_tenant_here
+before insert or update on agents.gateway_cron_runs
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_require_here();
+
+alter table agents.gateway_cron_runs enable always trigger gateway_cron_runs_tenant_here;

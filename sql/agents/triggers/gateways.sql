@@ -9,3 +9,14 @@ when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
 
 alter table agents.gateways enable always trigger gateways_instants;
+
+create or replace trigger gateways_tenant_here
+before insert or update on agents.gateways
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_require_here();
+
+alter table agents.gateways enable always trigger gateways_tenant_here;

@@ -40,3 +40,14 @@ when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
 
 alter table agents.team_runs enable always trigger team_runs_instants;
+
+create or replace trigger team_runs_tenant_here
+before insert or update on agents.team_runs
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_require_here();
+
+alter table agents.team_runs enable always trigger team_runs_tenant_here;

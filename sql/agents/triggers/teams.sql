@@ -14,3 +14,14 @@ when (old.lenser_id is distinct from new.lenser_id)
 execute function agents.tg_lenser_stays();
 
 alter table agents.teams enable always trigger teams_lenser;
+
+create or replace trigger teams_tenant_here
+before insert or update on agents.teams
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_require_here();
+
+alter table agents.teams enable always trigger teams_tenant_here;

@@ -32,3 +32,14 @@ execute function lenses.tg_check_instants();
 alter table agents.workflow_assignments enable always trigger workflow_assignments_check;
 
 alter table agents.workflow_assignments enable always trigger workflow_assignments_instants;
+
+create or replace trigger workflow_assignments_tenant_here
+before insert or update on agents.workflow_assignments
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_require_here();
+
+alter table agents.workflow_assignments enable always trigger workflow_assignments_tenant_here;

@@ -36,3 +36,23 @@ alter table lensers.profiles enable always trigger profiles_user_other;
 alter table lensers.profiles enable always trigger profiles_user_delete;
 
 alter table lensers.profiles enable always trigger profiles_instants;
+
+create or replace trigger profiles_departed_insert
+before insert on lensers.profiles
+for each row
+when (
+  current_user <> 'lf_sql_engine' and (new.departed_at is not null or new.departed_to is not null)
+)
+execute function lensers.tg_profiles_departed();
+
+create or replace trigger profiles_departed_update
+before update on lensers.profiles
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and (old.departed_at, old.departed_to) is distinct from (new.departed_at, new.departed_to)
+)
+execute function lensers.tg_profiles_departed();
+
+alter table lensers.profiles enable always trigger profiles_departed_insert;
+alter table lensers.profiles enable always trigger profiles_departed_update;

@@ -42,3 +42,14 @@ execute function lenses.tg_check_instants();
 alter table lenses.schedule_calendars enable always trigger schedule_calendars_referenced;
 
 alter table lenses.schedule_calendars enable always trigger schedule_calendars_instants;
+
+create or replace trigger schedule_calendars_tenant_here
+before insert or update on lenses.schedule_calendars
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_require_here();
+
+alter table lenses.schedule_calendars enable always trigger schedule_calendars_tenant_here;

@@ -68,3 +68,14 @@ when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_workflow_runs_quota();
 
 alter table lenses.workflow_runs enable always trigger workflow_runs_quota;
+
+create or replace trigger workflow_runs_tenant_here
+before insert or update on lenses.workflow_runs
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_require_here();
+
+alter table lenses.workflow_runs enable always trigger workflow_runs_tenant_here;

@@ -26,3 +26,14 @@ when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
 
 alter table lenses.workflow_versions enable always trigger workflow_versions_instants;
+
+create or replace trigger workflow_versions_tenant_here
+before insert or update on lenses.workflow_versions
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_require_here();
+
+alter table lenses.workflow_versions enable always trigger workflow_versions_tenant_here;

@@ -41,3 +41,14 @@ when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
 
 alter table lenses.workflows enable always trigger workflows_instants;
+
+create or replace trigger workflows_tenant_here
+before insert or update on lenses.workflows
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_require_here();
+
+alter table lenses.workflows enable always trigger workflows_tenant_here;

@@ -10,6 +10,9 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if lensers.fn_is_departed(new.lenser_id) then
+    return new;
+  end if;
   if tg_op = 'INSERT' then
     if new.lenser_id is null or new.gateway_id is null or new.operation is null then
       select coalesce(new.lenser_id, c.lenser_id), coalesce(new.gateway_id, c.gateway_id),

@@ -12,6 +12,9 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if lensers.fn_is_departed(new.lenser_id) then
+    return new;
+  end if;
   if new.lenser_id is null then
     select g.lenser_id into new.lenser_id from agents.gateways g where g.id = new.gateway_id;
   end if;

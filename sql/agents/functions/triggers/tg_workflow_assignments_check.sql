@@ -12,6 +12,9 @@ as $$
 declare
   v_old agents.workflow_assignments;
 begin
+  if lensers.fn_is_departed(new.lenser_id) then
+    return new;
+  end if;
   if tg_op = 'UPDATE' then
     v_old := old;
     if new is distinct from old and new.updated_at = old.updated_at then

@@ -59,7 +59,30 @@ select 'due_index', s.id, 'due_at ' || coalesce(s.due_at::text, 'NULL') || ', in
   || coalesce(d.due_at::text, 'NULL')
 from lenses.workflow_schedules as s
 left join lenses.schedule_due as d on d.schedule_id = s.id and d.lenser_id = s.lenser_id
-where d.schedule_id is null or d.due_at is distinct from s.due_at
+inner join lensers.profiles as p on p.id = s.lenser_id
+where p.departed_at is null and (d.schedule_id is null or d.due_at is distinct from s.due_at)
+union all
+select 'departed_is_quiet', p.id, 'has departed to cell ' || p.departed_to || ' and has ' || q.what
+from lensers.profiles as p
+cross join lateral (
+  select 'schedules that are due' as what
+  where exists (select from lenses.schedule_due as d where d.lenser_id = p.id)
+  union all
+  select 'runs in flight'
+  where exists (
+    select from lenses.workflow_runs as r
+    where r.lenser_id = p.id and r.status in ('pending_approval', 'pending', 'running'))
+  union all
+  select 'gateway crons or runs that are active'
+  where exists (select from agents.gateway_crons as c where c.lenser_id = p.id and c.is_active)
+    or exists (
+      select from agents.gateway_cron_runs as g
+      where g.lenser_id = p.id and g.status in ('pending', 'running'))
+  union all
+  select 'events to deliver'
+  where exists (select from lenses.outbox as o where o.lenser_id = p.id)
+) as q
+where p.departed_at is not null
 union all
 select 'active_is_due', s.id, 'is active and has a next slot, but no due time'
 from lenses.workflow_schedules as s

@@ -27,6 +27,10 @@ begin
     template_bytes = u.template_bytes + excluded.template_bytes
   returning u.* into v_usage;
 
+  -- Quotas hold what a tenant makes, not what it brings from another cell.
+  if lensers.fn_is_departed(p_lenser_id) then
+    return;
+  end if;
   select d.* into v_settings from lenses.dispatch_settings as d;
   if p_schedules > 0 and v_usage.schedules > v_settings.max_schedules_per_lenser then
     perform lenses.fn_refuse_quota(

@@ -8,6 +8,9 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if lensers.fn_is_departed(new.lenser_id) then
+    return new;
+  end if;
   new.name := btrim(new.name);
   if new.name is null or char_length(new.name) not between 1 and 200
     or new.name ~ '[[:cntrl:]]' then

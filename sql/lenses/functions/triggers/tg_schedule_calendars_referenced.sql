@@ -10,6 +10,9 @@ as $$
 declare
   v_name text;
 begin
+  if lensers.fn_is_departed(old.lenser_id) then
+    return old;
+  end if;
   perform pg_advisory_xact_lock(hashtextextended('lf-sql calendars ' || old.lenser_id, 0));
   select c.name into v_name
   from lenses.schedule_calendars as c

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- Writes what belongs to every new run, by whatever path it came: its first event and, where it
 -- waits for approval or goes to a team, its team run with a first event of its own. Set-wise,
--- because a tick inserts thousands. The team run's id is agents.fn_team_run_id, written out because
--- a call for each row would cost more.
+-- because a tick inserts thousands. Runs of a tenant that arrives bring theirs along. The team
+-- run's id is agents.fn_team_run_id, written out because a call for each row would cost more.
 create or replace function lenses.tg_workflow_runs_record()
 returns trigger
 language plpgsql
@@ -12,6 +12,12 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 begin
+  if exists (
+    select from lensers.profiles as p
+    where p.departed_at is not null and p.id in (select n.lenser_id from new_runs as n)
+  ) then
+    return null;
+  end if;
   insert into lenses.workflow_run_events (
     lenser_id, run_id, seq, event_type, payload, occurred_at
   )

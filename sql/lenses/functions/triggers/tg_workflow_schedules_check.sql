@@ -19,6 +19,9 @@ declare
   v_is_explicit boolean;
   v_is_resumed boolean;
 begin
+  if lensers.fn_is_departed(new.lenser_id) then
+    return new;
+  end if;
   if tg_op = 'UPDATE' then
     v_old := old;
   end if;

@@ -13,6 +13,9 @@ declare
   v_input_bytes integer := greatest(
     octet_length(new.inputs_template::text), octet_length(new.inputs_rotation::text));
 begin
+  if lensers.fn_is_departed(new.lenser_id) then
+    return null;
+  end if;
   update lenses.schedule_due as d
   set due_at = new.due_at, has_condition = v_has_condition, is_backlog = new.missed is not null,
     input_bytes = v_input_bytes,

@@ -13,6 +13,9 @@ as $$
 declare
   v_workflow lenses.workflows;
 begin
+  if lensers.fn_is_departed(new.lenser_id) then
+    return new;
+  end if;
   select w.* into v_workflow from lenses.workflows as w where w.id = new.workflow_id;
   if not found then
     raise exception using

@@ -15,6 +15,9 @@ declare
     "trigger_type": {"type": "word", "values": ["manual", "schedule"]}
   }';
 begin
+  if lensers.fn_is_departed(new.lenser_id) then
+    return new;
+  end if;
   perform lenses.fn_check_policy('workflow', jsonb_build_object(
     'kind', new.kind, 'status', new.status, 'trigger_type', new.trigger_type), c_rules);
   perform lenses.fn_check_text(new.title, 'title', 500);

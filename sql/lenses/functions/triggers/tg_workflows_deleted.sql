@@ -8,6 +8,9 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if lensers.fn_is_departed(new.lenser_id) then
+    return null;
+  end if;
   delete from lenses.workflow_schedules as s where s.workflow_id = new.id;
   return null;
 end;

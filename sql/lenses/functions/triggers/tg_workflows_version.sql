@@ -8,6 +8,9 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if lensers.fn_is_departed(new.lenser_id) then
+    return null;
+  end if;
   insert into lenses.workflow_versions (workflow_id, version, lenser_id, definition)
   values (new.id, new.version, new.lenser_id, new.definition);
   perform lenses.fn_clear_mended_of(new.id);

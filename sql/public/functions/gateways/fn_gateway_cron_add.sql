@@ -14,9 +14,11 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_gateway constant agents.gateways := agents.fn_require_gateway(p_gateway_id);
+  v_gateway agents.gateways;
   v_row agents.gateway_crons;
 begin
+  perform lensers.fn_hold_lenser();
+  v_gateway := agents.fn_require_gateway(p_gateway_id);
   insert into agents.gateway_crons as c (
     lenser_id, gateway_id, operation, cron_expr, timezone, payload, is_active
   )

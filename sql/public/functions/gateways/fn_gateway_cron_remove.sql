@@ -7,8 +7,10 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_id constant uuid := (agents.fn_require_gateway_cron(p_cron_id)).id;
+  v_id uuid;
 begin
+  perform lensers.fn_hold_lenser();
+  v_id := (agents.fn_require_gateway_cron(p_cron_id)).id;
   perform 1
   from agents.gateway_cron_runs r
   where r.gateway_cron_id = v_id and r.status in ('pending', 'running')

@@ -7,9 +7,11 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_cron constant agents.gateway_crons := agents.fn_require_gateway_cron(p_cron_id);
+  v_cron agents.gateway_crons;
   v_row agents.gateway_cron_runs;
 begin
+  perform lensers.fn_hold_lenser();
+  v_cron := agents.fn_require_gateway_cron(p_cron_id);
   if jsonb_typeof(p_payload) <> 'object' then
     raise exception using
       errcode = '22023',

@@ -14,8 +14,10 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_row agents.gateway_crons := agents.fn_require_gateway_cron(p_cron_id);
+  v_row agents.gateway_crons;
 begin
+  perform lensers.fn_hold_lenser();
+  v_row := agents.fn_require_gateway_cron(p_cron_id);
   update agents.gateway_crons c
   set operation = coalesce(p_operation, c.operation),
     cron_expr = coalesce(p_cron_expr, c.cron_expr),

@@ -12,7 +12,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_row agents.gateways;
-  v_lenser_id constant uuid := lensers.fn_require_lenser();
+  v_lenser_id constant uuid := lensers.fn_hold_lenser();
 begin
   if p_gateway_id is null then
     insert into agents.gateways as g (lenser_id, name, endpoint)

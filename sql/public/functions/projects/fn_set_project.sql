@@ -13,7 +13,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_lenser_id constant uuid := lensers.fn_require_lenser();
+  v_lenser_id constant uuid := lensers.fn_hold_lenser();
   v_project constant text := btrim(p_project);
   v_count integer;
   v_all integer := 0;

@@ -14,6 +14,7 @@ as $$
 declare
   v_until constant timestamptz := least(coalesce(p_until, now()), now());
 begin
+  perform lensers.fn_hold_lenser();
   perform lenses.fn_require_schedule(p_schedule_id);
   if p_since is null then
     raise exception using

@@ -8,6 +8,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not lenses.fn_is_operator() then
+    perform lensers.fn_hold_lenser();
     perform lenses.fn_require_run(p_run_id);
   end if;
   return lenses.fn_cancel_workflow_run(p_run_id);

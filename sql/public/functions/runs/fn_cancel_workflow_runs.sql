@@ -8,7 +8,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not lenses.fn_is_operator() then
-    perform lensers.fn_require_lenser();
+    perform lensers.fn_hold_lenser();
     perform lenses.fn_check_run_ids(p_run_ids);
     perform lenses.fn_require_run(u.id) from unnest(p_run_ids) as u (id);
   end if;

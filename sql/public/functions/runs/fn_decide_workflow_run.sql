@@ -11,6 +11,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform lensers.fn_hold_lenser();
   perform lenses.fn_require_run(p_run_id);
   return lenses.fn_decide_run(p_run_id, p_decision, p_note);
 end;

@@ -12,7 +12,7 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
-  v_lenser_id constant uuid := lensers.fn_require_lenser();
+  v_lenser_id constant uuid := lensers.fn_hold_lenser();
   v_row lenses.workflow_schedules;
 begin
   perform lenses.fn_check_text(p_note, 'note', 2000);

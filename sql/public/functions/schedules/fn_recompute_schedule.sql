@@ -7,6 +7,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform lensers.fn_hold_lenser();
   perform lenses.fn_require_schedule(p_schedule_id);
   return lenses.fn_recompute_schedule(p_schedule_id);
 end;

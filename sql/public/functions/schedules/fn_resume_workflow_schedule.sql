@@ -13,7 +13,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_choices constant text[] := array['skip', 'run_once', 'backfill', 'spread'];
-  v_lenser_id constant uuid := lensers.fn_require_lenser();
+  v_lenser_id constant uuid := lensers.fn_hold_lenser();
   v_row lenses.workflow_schedules;
 begin
   perform lenses.fn_check_text(p_note, 'note', 2000);

@@ -38,7 +38,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_defaults constant jsonb := lenses.fn_default_policies();
-  v_lenser_id constant uuid := lensers.fn_require_lenser();
+  v_lenser_id constant uuid := lensers.fn_hold_lenser();
   v_from_workflow_id uuid;
   v_row lenses.workflow_schedules;
   v_is_new boolean;

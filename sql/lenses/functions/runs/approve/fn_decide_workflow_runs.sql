@@ -17,7 +17,7 @@ declare
   v_id uuid;
   v_run lenses.workflow_runs;
 begin
-  perform lensers.fn_require_lenser();
+  perform lensers.fn_hold_lenser();
   perform lenses.fn_check_decision(p_decision, p_note);
   perform lenses.fn_check_run_ids(p_run_ids);
   perform lenses.fn_require_run(u.id) from unnest(p_run_ids) as u (id);

@@ -24,6 +24,7 @@ begin
   if v_run.id is null then
     perform lenses.fn_refuse_run();
   end if;
+  perform lensers.fn_require_here(v_run.lenser_id);
   select b.* into v_budget
   from lenses.fn_budgets(array[coalesce(v_run.ai_lenser_id, v_run.team_id)], now()) as b;
   perform lenses.fn_check_retry(

@@ -1,0 +1,1 @@
+"""Cells: more than one lf-sql, each on its own database, and tenants that live in one of them."""

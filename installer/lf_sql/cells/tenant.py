@@ -1,0 +1,75 @@
+"""One tenant between two cells: departs from the one, is carried, arrives in the other.
+
+The source commits the departure first, the target the arrival second. At no moment is a tenant
+active in both, and each step may be repeated after a kill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+from uuid import UUID
+
+from lf_sql.db import Connection, steady_transaction
+
+Presence = Literal["here", "departed", "absent"]
+
+_COPY_OUT = "copy (select table_name, row_texts from lenses.fn_tenant_rows('{}')) to stdout"
+_COPY_IN = "copy pg_temp.tenant_rows (table_name, row_texts) from stdin"
+
+
+def depart(source: Connection, lenser_ids: Sequence[UUID], to: str) -> list[UUID]:
+    """Those that have departed to the cell `to`, now or before.
+
+    While runs of one of them are running, none departs: 55006.
+    """
+    return _ids(
+        source, "select lenses.fn_depart_tenants(%s::uuid[], %s) as ids", [list(lenser_ids), to]
+    )
+
+
+def carry(source: Connection, target: Connection, lenser_id: UUID) -> bool:
+    """Copy a tenant that has departed from the source to the target, where it arrives.
+
+    One transaction on the target. False where the tenant is active there already.
+    """
+    if presence(target, lenser_id) == "here":
+        return False
+    with steady_transaction(source), steady_transaction(target):
+        target.execute("select lenses.fn_open_arrival()")
+        statement = _COPY_OUT.format(UUID(str(lenser_id))).encode()
+        with (
+            source.cursor().copy(statement) as rows,
+            target.cursor().copy(_COPY_IN.encode()) as into,
+        ):
+            for block in rows:
+                into.write(block)
+        row = target.execute(
+            "select lenses.fn_arrive_tenant(%s) as arrived", [lenser_id]
+        ).fetchone()
+    return row is not None and bool(row["arrived"])
+
+
+def take_back(source: Connection, lenser_ids: Sequence[UUID]) -> list[UUID]:
+    """Undo departures, where no arrival has happened and none can any more: everything as before.
+
+    Also for a cell that was split off, where their rows are already. Those that are here now.
+    """
+    return _ids(source, "select lenses.fn_return_tenants(%s::uuid[]) as ids", [list(lenser_ids)])
+
+
+def presence(conn: Connection, lenser_id: UUID) -> Presence:
+    """Whether a tenant lives in this cell, has left it, or is not known to it."""
+    row = conn.execute(
+        "select p.departed_at is null as is_here from lensers.profiles as p where p.id = %s",
+        [lenser_id],
+    ).fetchone()
+    if row is None:
+        return "absent"
+    return "here" if row["is_here"] else "departed"
+
+
+def _ids(conn: Connection, query: str, values: list[object]) -> list[UUID]:
+    with steady_transaction(conn):
+        row = conn.execute(query.encode(), values).fetchone()
+    return list(row["ids"]) if row else []

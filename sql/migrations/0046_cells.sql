@@ -1,0 +1,26 @@
+-- A tenant may live in another cell: a complete lf-sql on a database of its own. A tenant that has
+-- departed is no caller here, and nothing of it runs here.
+alter table lensers.profiles
+  add column departed_at timestamptz,
+  add column departed_to text,
+  -- squawk-ignore constraint-missing-not-valid
+  add constraint profiles_departed_check check (
+    (departed_at is null) = (departed_to is null)
+    and (departed_to is null or departed_to ~ '^[a-z0-9_-]{1,63}$'));
+comment on column lensers.profiles.departed_at is
+  'When the tenant left this cell; NULL where it lives here.';
+comment on column lensers.profiles.departed_to is 'The cell that it left for.';
+create index profiles_departed_at_idx on lensers.profiles (departed_at)
+where departed_at is not null;
+
+create table lenses.departed_rows (
+  lenser_id uuid not null,
+  table_name text not null,
+  row_key text not null,
+  row_texts jsonb not null,
+  constraint departed_rows_pkey primary key (lenser_id, table_name, row_key),
+  constraint departed_rows_lenser_id_fkey foreign key (lenser_id)
+    references lensers.profiles (id) on delete cascade,
+  constraint departed_rows_row_texts_check check (jsonb_typeof(row_texts) = 'object')
+);
+comment on table lenses.departed_rows is 'What was waiting or active when its tenant departed, a row a row, columns as text, as it was before: for the cell that the tenant goes to, and for a departure that is taken back.';
