@@ -64,6 +64,11 @@ class Fleet:
         self.databases[name] = self._stack.enter_context(connect(dsn))
         return self.databases[name]
 
+    def leave(self, name: str) -> None:
+        """Close the connection to a cell whose server is about to end."""
+        if conn := self.databases.pop(name, None):
+            conn.close()
+
     def add(self, *names: str) -> None:
         """Cells in installed databases of the test server."""
         for name in names:

@@ -45,6 +45,7 @@ def rig(streaming: State) -> Iterator[tuple[Fleet, str, list[UUID]]]:
         fleet.tick(2)
         with standby_of(streaming.server) as dsn:
             yield fleet, make_conninfo(dsn, dbname=fleet.databases["a"].dbname), users
+            fleet.leave("b")
 
 
 Rig = tuple[Fleet, str, list[UUID]]
@@ -158,7 +159,7 @@ def test_running_runs_of_those_who_stay_go_on(rig: Rig) -> None:
 
 
 def test_running_runs_of_those_who_go_are_waited_for(rig: Rig) -> None:
-    fleet, standby, users = rig
+    fleet, standby, _ = rig
     a = fleet.databases["a"]
     user = "select p.user_id from lensers.profiles as p where p.id = %s"
     run = a.row("select r.id, r.lenser_id from public.fn_claim_workflow_runs('w', 1) as r")
@@ -203,6 +204,7 @@ def test_the_copy_of_the_directory_goes(streaming: State) -> None:
             assert there.value("select to_regnamespace('lf_fleet')") is None
             fleet.tick()
             fleet.check()
+            fleet.leave("b")
 
 
 def test_what_cannot_be_split(rig: Rig) -> None:

@@ -278,12 +278,12 @@ def _settle(directory: Directory, entry: Entry, new: Connection) -> None:
             "where p.departed_at is null and not p.id = any(%s) order by p.id",
             [entry.lenser_ids],
         ).fetchall()
+        tenant.take_back(new, entry.lenser_ids)
         if staying:
             new.execute(
-                "select lenses.fn_depart_tenants(%s, %s, true)",
+                "select lenses.fn_depart_tenants(%s::uuid[], %s)",
                 [[row["id"] for row in staying], entry.from_cell],
             )
-        tenant.take_back(new, entry.lenser_ids)
         _drop_copy(directory, new)
         _unfreeze(new, entry)
 

@@ -8,7 +8,7 @@ import click
 
 from lf_sql.cells import journal, move, resume, split
 from lf_sql.cells.journal import Entry
-from lf_sql.cli.cells.common import WAIT, directory_option, fleet, teller, user
+from lf_sql.cli.cells.common import WAIT, directory_option, fleet, user
 from lf_sql.cli.context import emit, note
 from lf_sql.errors import LfSqlError
 
@@ -33,7 +33,7 @@ def move_(user_ids: tuple[str, ...], to: str, wait: float) -> None:
     with fleet() as (directory, work):
         target = directory.cell(to)
         for one in users:
-            entry = move.move(directory, one, target, wait, teller(work))
+            entry = move.move(directory, one, target, wait, work.say)
             if entry is None:
                 note(f"user {one} is in cell {to} already")
             else:
@@ -61,7 +61,7 @@ def split_(cell: str, standby: str, to: str, user_ids: tuple[str, ...], wait: fl
     """
     users = [user(one) for one in user_ids]
     with fleet() as (directory, work):
-        entry = split.split(directory, directory.cell(cell), standby, to, users, wait, teller(work))
+        entry = split.split(directory, directory.cell(cell), standby, to, users, wait, work.say)
     emit([_row(entry, "done")], COLUMNS)
     note(
         f"start what drives the new cell: lf-sql install --cell {to} for pg_cron, or "
@@ -94,9 +94,9 @@ def resume_(number: int | None, take_back: bool, wait: float) -> None:
         for entry in entries:
             try:
                 if take_back:
-                    resume.take_back(directory, entry, teller(work))
+                    resume.take_back(directory, entry, work.say)
                 else:
-                    resume.resume(directory, entry, wait, teller(work))
+                    resume.resume(directory, entry, wait, work.say)
             except LfSqlError as error:
                 failed.append(error)
             else:

@@ -11,7 +11,7 @@ import click
 
 from lf_sql.cells import directory as directories
 from lf_sql.cells.directory import Cell, Directory
-from lf_sql.cli.context import command_name, note, options
+from lf_sql.cli.context import command_name, options
 from lf_sql.cli.progress import Progress, progress
 
 WAIT = click.option(
@@ -61,11 +61,6 @@ def asked(directory: Directory) -> list[Cell]:
     """The cell of --cell, else all of them."""
     name = options().cell
     return [directory.cell(name)] if name else directory.cells()
-
-
-def teller(work: Progress) -> Callable[[str], None]:
-    """Says each step: in the bar on a terminal, else as a line."""
-    return work.say if work.is_shown else note
 
 
 def user(value: str) -> UUID:

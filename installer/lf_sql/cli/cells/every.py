@@ -6,7 +6,7 @@ import click
 
 from lf_sql import apply, metrics
 from lf_sql.cells import figures, fleet, inspect
-from lf_sql.cli.cells.common import asked, directory_option, teller
+from lf_sql.cli.cells.common import asked, directory_option
 from lf_sql.cli.cells.common import fleet as opened
 from lf_sql.cli.context import emit, note, options
 from lf_sql.errors import LfSqlError
@@ -25,7 +25,7 @@ def upgrade(wait: float) -> None:
     """Bring one cell after another to this version; the first that fails ends it."""
     with opened() as (directory, work):
         cells = asked(directory)
-        rows = fleet.upgrade(directory, cells, wait, teller(work))
+        rows = fleet.upgrade(directory, cells, wait, work.say)
     emit(rows, ["cell", "before", "version", "changed", "seconds"], empty="no cells")
 
 
