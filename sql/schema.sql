@@ -412,7 +412,9 @@ create table lenses.departed_rows (
   row_texts jsonb not null,
   constraint departed_rows_pkey PRIMARY KEY (lenser_id, table_name, row_key),
   constraint departed_rows_lenser_id_fkey FOREIGN KEY (lenser_id) REFERENCES lensers.profiles(id) ON DELETE CASCADE,
-  constraint departed_rows_row_texts_check CHECK ((jsonb_typeof(row_texts) = 'object'::text))
+  constraint departed_rows_row_key_check CHECK ((char_length(row_key) <= 200)),
+  constraint departed_rows_row_texts_check CHECK ((jsonb_typeof(row_texts) = 'object'::text)),
+  constraint departed_rows_table_name_check CHECK ((char_length(table_name) <= 127))
 );
 
 -- One row. Changed by lenses.fn_set_dispatch_settings.

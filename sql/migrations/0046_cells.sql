@@ -21,6 +21,8 @@ create table lenses.departed_rows (
   constraint departed_rows_pkey primary key (lenser_id, table_name, row_key),
   constraint departed_rows_lenser_id_fkey foreign key (lenser_id)
     references lensers.profiles (id) on delete cascade,
+  constraint departed_rows_table_name_check check (char_length(table_name) <= 127),
+  constraint departed_rows_row_key_check check (char_length(row_key) <= 200),
   constraint departed_rows_row_texts_check check (jsonb_typeof(row_texts) = 'object')
 );
 comment on table lenses.departed_rows is 'What was waiting or active when its tenant departed, a row a row, columns as text, as it was before: for the cell that the tenant goes to, and for a departure that is taken back.';

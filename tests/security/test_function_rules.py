@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.security.test_catalogue_rules import EXCEPTIONS
 from tests.support.database import Database
 
 DELIVERY = Path(__file__).parents[1] / "delivery"
@@ -152,7 +153,20 @@ def test_plpgsql_check_finds_nothing(own_two_tenants: Database) -> None:
     own_two_tenants.execute("create extension plpgsql_check")
     for stand_in in ("net", "vault"):  # what may be there is called where it is
         own_two_tenants.execute((DELIVERY / f"{stand_in}.sql").read_bytes())
-    assert own_two_tenants.column(PLPGSQL_CHECK) == []
+    with own_two_tenants.transaction():
+        own_two_tenants.execute("select lenses.fn_open_arrival()")
+        found = own_two_tenants.column(PLPGSQL_CHECK)
+    # Those that run text as SQL are listed, with reasons.
+    listed = EXCEPTIONS["function_no_dynamic_sql"]
+    lines = [
+        line
+        for line in found
+        if not (
+            line.endswith("text type variable is not sanitized")
+            and line.split(":")[0] in {name.replace(", ", ",") for name in listed}
+        )
+    ]
+    assert lines == []
 
 
 def test_sql_bodies_are_whole(two_tenants: Database) -> None:

@@ -14,7 +14,9 @@ from lf_sql.db import Connection, steady_transaction
 
 Presence = Literal["here", "departed", "absent"]
 
-_COPY_OUT = "copy (select table_name, row_texts from lenses.fn_tenant_rows('{}')) to stdout"
+_COPY_OUT = (
+    "copy (select table_name, row_texts from lenses.fn_tenant_rows(p_lenser_id => '{}')) to stdout"
+)
 _COPY_IN = "copy pg_temp.tenant_rows (table_name, row_texts) from stdin"
 
 
@@ -31,11 +33,13 @@ def depart(source: Connection, lenser_ids: Sequence[UUID], to: str) -> list[UUID
 def carry(source: Connection, target: Connection, lenser_id: UUID) -> bool:
     """Copy a tenant that has departed from the source to the target, where it arrives.
 
-    One transaction on the target. False where the tenant is active there already.
+    One transaction on the target, which commits first: meanwhile the departure cannot be taken
+    back. False where the tenant is active there already; 55000 where it is still in the source.
     """
     if presence(target, lenser_id) == "here":
         return False
-    with steady_transaction(source), steady_transaction(target):
+    with source.transaction(), steady_transaction(target):
+        source.execute("set transaction isolation level repeatable read")
         target.execute("select lenses.fn_open_arrival()")
         statement = _COPY_OUT.format(UUID(str(lenser_id))).encode()
         with (
@@ -45,7 +49,7 @@ def carry(source: Connection, target: Connection, lenser_id: UUID) -> bool:
             for block in rows:
                 into.write(block)
         row = target.execute(
-            "select lenses.fn_arrive_tenant(%s) as arrived", [lenser_id]
+            "select lenses.fn_arrive_tenant(%s::uuid) as arrived", [lenser_id]
         ).fetchone()
     return row is not None and bool(row["arrived"])
 
@@ -56,6 +60,16 @@ def take_back(source: Connection, lenser_ids: Sequence[UUID]) -> list[UUID]:
     Also for a cell that was split off, where their rows are already. Those that are here now.
     """
     return _ids(source, "select lenses.fn_return_tenants(%s::uuid[]) as ids", [list(lenser_ids)])
+
+
+def leave(copy: Connection, lenser_ids: Sequence[UUID], to: str) -> list[UUID]:
+    """In a cell that is a copy of the cell `to`: these tenants live there. Those that do now.
+
+    What is due, waits or is running of them in the copy ends without a word.
+    """
+    return _ids(
+        copy, "select lenses.fn_leave_tenants(%s::uuid[], %s) as ids", [list(lenser_ids), to]
+    )
 
 
 def presence(conn: Connection, lenser_id: UUID) -> Presence:

@@ -37,7 +37,8 @@ alter table lensers.profiles enable always trigger profiles_user_delete;
 
 alter table lensers.profiles enable always trigger profiles_instants;
 
-create or replace trigger profiles_departed_insert
+-- Where a tenant lives is not written by hand; after profiles_instants, by its name.
+create or replace trigger profiles_whereabouts_insert
 before insert on lensers.profiles
 for each row
 when (
@@ -45,7 +46,7 @@ when (
 )
 execute function lensers.tg_profiles_departed();
 
-create or replace trigger profiles_departed_update
+create or replace trigger profiles_whereabouts_update
 before update on lensers.profiles
 for each row
 when (
@@ -54,5 +55,5 @@ when (
 )
 execute function lensers.tg_profiles_departed();
 
-alter table lensers.profiles enable always trigger profiles_departed_insert;
-alter table lensers.profiles enable always trigger profiles_departed_update;
+alter table lensers.profiles enable always trigger profiles_whereabouts_insert;
+alter table lensers.profiles enable always trigger profiles_whereabouts_update;

@@ -3,4 +3,4 @@
 select p.identity from our_policies as p where p.using_text || p.check_text ~ 'user_metadata|raw_user_meta|jwt'
 union all
 select f.identity from our_functions as f
-where f.body ~ 'user_metadata|raw_user_meta' or (f.body ~ 'request\.jwt' and f.proname <> 'get_auth_lenser_id')
+where f.body ~ 'user_metadata|raw_user_meta' or (f.body ~ 'request\.jwt' and f.proname <> 'fn_auth_user_id')

@@ -26,6 +26,7 @@ begin
       ),
       hint = 'Install the server''s zone data, and the tick goes on by itself.';
   end if;
+  perform lensers.fn_require_here(v_row.lenser_id);
   update agents.gateway_crons as c
   set next_run_at = agents.fn_free_gateway_slot(v_row, now())
   where c.id = p_cron_id

@@ -22,7 +22,7 @@ begin
   perform lenses.fn_refuse_running(v_ids);
   update lensers.profiles as p set departed_at = now(), departed_to = p_to
   where p.id = any (v_ids);
-  perform lenses.fn_put_aside(v_ids, p_to);
+  perform lenses.fn_put_aside(v_ids, p_to, false);
   return array(
     select p.id from lensers.profiles as p
     where p.id = any (p_lenser_ids) and p.departed_to = p_to

@@ -38,9 +38,9 @@ begin
     v_parts := lenses.fn_column_texts(v_table.table_name::regclass, v_row_texts);
     if v_table.table_name = 'lenses.outbox' then
       execute format(
-        'insert into %s (%s) select %s from lenses.departed_rows as x'
-        ' where x.lenser_id = any ($1) and x.table_name = %L'
-        ' order by (x.row_texts ->> ''id'')::bigint',
+        'insert into %s (id, %s) overriding system value'
+        ' select (x.row_texts ->> ''id'')::bigint, %s from lenses.departed_rows as x'
+        ' where x.lenser_id = any ($1) and x.table_name = %L',
         v_table.table_name, v_parts.columns, v_parts.expressions, v_table.table_name)
       using v_ids;
     else

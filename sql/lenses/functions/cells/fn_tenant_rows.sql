@@ -1,11 +1,12 @@
 -- owner: lf_sql_engine
 -- For lf-sql cells: all rows that go along with a tenant that has departed, table by table in the
 -- order of lenses.fn_tenant_tables, as lenses.fn_arrive_tenant takes them. What was put aside comes
--- as it was before the departure.
+-- as it was before the departure. The profile stays locked until the transaction ends, so that
+-- nobody takes the departure back meanwhile.
 create or replace function lenses.fn_tenant_rows(p_lenser_id uuid)
 returns table (table_name text, row_texts jsonb)
 language plpgsql
-stable
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -15,10 +16,13 @@ as $$
 declare
   v_table record;
 begin
-  if not lensers.fn_is_departed(p_lenser_id) then
+  perform from lensers.profiles as p
+  where p.id = p_lenser_id and p.departed_at is not null
+  for share;
+  if not found then
     raise exception using
       errcode = '55000',
-      message = format('tenant "%s" has not departed', p_lenser_id),
+      message = format('tenant %s has not departed', coalesce('"' || p_lenser_id || '"', 'NULL')),
       hint = 'lenses.fn_depart_tenants comes first.';
   end if;
   for v_table in

@@ -50,6 +50,7 @@ mine as materialized (
   from lenses.workflow_schedules as s
   left join lenses.workflows as w on w.id = s.workflow_id
   inner join zones as z on z.name = s.timezone
+  inner join lensers.profiles as p on p.id = s.lenser_id and p.departed_at is null
   where p_lenser_id is null or s.lenser_id = p_lenser_id
 ),
 

@@ -30,6 +30,7 @@ select
       'lf-sql runs list --schedule %s # what is in flight keeps every other slot out', s.id)
   end
 from lenses.workflow_schedules as s
+inner join lensers.profiles as p on p.id = s.lenser_id and p.departed_at is null
 cross join lateral (
   select
     count(*) as n, min(l.occurred_at) as first_at, max(l.occurred_at) as last_at,

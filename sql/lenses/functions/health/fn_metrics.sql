@@ -78,6 +78,7 @@ from (
       else 'paused' end as status,
     count(*) as n
   from lenses.workflow_schedules as w
+  inner join lensers.profiles as p on p.id = w.lenser_id and p.departed_at is null
   group by 1
 ) as s
 union all

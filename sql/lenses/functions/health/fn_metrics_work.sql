@@ -19,6 +19,8 @@ with failing as materialized (
     where s.is_active
       and s.last_dispatch_status in (
         'dispatch_failed', 'validation_failed', 'condition_failed', 'budget_exceeded')
+      and not exists (
+        select from lensers.profiles as p where p.id = s.lenser_id and p.departed_at is not null)
     limit 5000
   ) as f
   where f.cause in ('dispatch_failed', 'condition_failed') or lenses.fn_error_stands(f.schedule)

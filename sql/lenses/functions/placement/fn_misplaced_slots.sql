@@ -41,6 +41,7 @@ equals as materialized (
 suspects as materialized (
   select s as schedule, s.next_run_at, n.first_slot, q.at
   from lenses.workflow_schedules as s
+  inner join lensers.profiles as p on p.id = s.lenser_id and p.departed_at is null
   inner join zones as z on z.name = s.timezone
   cross join moments as q
   left join equals as e
@@ -106,6 +107,7 @@ select
   format('due_at %s lies beyond its slot, %s: nothing runs until then',
     to_char(s.due_at, 'YYYY-MM-DD HH24:MI UTC'), to_char(s.next_run_at, 'YYYY-MM-DD HH24:MI UTC'))
 from lenses.workflow_schedules as s
+inner join lensers.profiles as h on h.id = s.lenser_id and h.departed_at is null
 cross join moments as q
 where s.is_active and (p_lenser_id is null or s.lenser_id = p_lenser_id)
   -- A slot that waits or failed is looked at again within eight minutes.

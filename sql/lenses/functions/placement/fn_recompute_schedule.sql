@@ -29,6 +29,7 @@ begin
       hint = 'Install the server''s zone data, and the tick goes on by itself; or save the '
         'schedule with a zone of pg_timezone_names.';
   end if;
+  perform lensers.fn_require_here(v_row.lenser_id);
   update lenses.workflow_schedules as s set next_run_at = null
   where s.id = p_schedule_id
   returning s.* into v_row;

@@ -144,6 +144,7 @@ begin
     order by x.started_at
     limit p_limit);
   get diagnostics v_count = row_count;
-  return v_total + v_count + lenses.fn_purge_run_counts(p_limit);
+  return v_total + v_count + lenses.fn_purge_run_counts(p_limit)
+    + lenses.fn_purge_departed(v_before, p_limit);
 end;
 $$;

@@ -1,0 +1,204 @@
+"""Ticks, claims, completions and the tenant's own calls while it departs: no deadlock, nothing lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from uuid import UUID
+
+import psycopg
+
+from lf_sql import db as product_db
+from lf_sql.cells import tenant
+from tests.cells.scene import TwoCells, refused
+from tests.support.database import Database, as_user, wait_until
+from tests.support.run_scenario import RunScenario
+from tests.support.scenario import at, minutes
+
+
+def is_blocked(db: Database, pid: int) -> bool:
+    return bool(db.value("select cardinality(pg_blocking_pids(%s)) > 0", [pid]))
+
+
+def in_thread(act: Callable[[], object]) -> tuple[threading.Thread, list[BaseException]]:
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            act()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, errors
+
+
+def test_a_call_under_way_is_waited_for(two_cells: TwoCells) -> None:
+    """What a call has written before the departure goes along."""
+    one, two = two_cells.one, two_cells.two
+    scenario = RunScenario(one.db)
+    pid = one.conn.info.backend_pid
+    with one.db.another() as caller:
+        with as_user(caller, scenario.tenant) as conn:
+            workflow = conn.value("select id from public.fn_upsert_workflow(p_title => 'late')")
+            thread, errors = in_thread(lambda: tenant.depart(one.conn, [scenario.tenant.id], "two"))
+            wait_until(lambda: is_blocked(one.db, pid))
+        thread.join()
+    assert errors == []
+    assert tenant.carry(one.conn, two.conn, scenario.tenant.id)
+    assert two.db.value("select title from lenses.workflows where id = %s", [workflow]) == "late"
+
+
+def test_a_call_that_comes_second_is_refused(two_cells: TwoCells) -> None:
+    """It has looked for its tenant before the departure commits, and writes nothing after."""
+    one = two_cells.one
+    scenario = RunScenario(one.db)
+    schedule = scenario.make_schedule()
+    calls = [
+        ("authenticated", "select public.fn_upsert_workflow(p_title => 'late')"),
+        ("authenticated", f"select public.fn_pause_workflow_schedule('{schedule}')"),
+        ("authenticated", f"select public.fn_run_workflow_schedule_now('{schedule}')"),
+        ("service_role", f"insert into lenses.workflow_runs (workflow_id) "
+                         f"values ('{scenario.workflow}')"),
+    ]  # fmt: skip
+    before = one.rows(scenario.tenant.id)
+    sessions = [one.db.another() for _ in calls]
+    waiting = []
+    with one.conn.transaction():
+        one.conn.execute(
+            "select lenses.fn_depart_tenants(%s::uuid[], 'two')", [[scenario.tenant.id]]
+        )
+        for session, (role, query) in zip(sessions, calls, strict=True):
+
+            def call(session: Database = session, role: str = role, query: str = query) -> None:
+                with as_user(session, scenario.tenant, role) as conn:
+                    conn.execute(query)
+
+            waiting.append(in_thread(call))
+            pid = session.info.backend_pid
+            wait_until(lambda pid=pid: is_blocked(one.db, pid))
+    for thread, errors in waiting:
+        thread.join()
+        assert [getattr(error, "sqlstate", error) for error in errors] == ["42501"]
+    for session in sessions:
+        session.close()
+    tenant.take_back(one.conn, [scenario.tenant.id])
+    assert one.rows(scenario.tenant.id) == before
+
+
+def test_a_tick_under_way_is_waited_for(two_cells: TwoCells) -> None:
+    one, two = two_cells.one, two_cells.two
+    scenario = RunScenario(one.db)
+    schedule = scenario.make_schedule("* * * * *")
+    pid = one.conn.info.backend_pid
+    with one.db.another() as ticker:
+        with ticker.transaction():
+            ticker.execute("select lenses.fn_dispatch_scheduled_workflows(%s)", [at(0)])
+            thread, errors = in_thread(lambda: tenant.depart(one.conn, [scenario.tenant.id], "two"))
+            wait_until(lambda: is_blocked(one.db, pid))
+        thread.join()
+    assert errors == []
+    assert tenant.carry(one.conn, two.conn, scenario.tenant.id)
+    two.tick(at(1))
+    assert two.live_slots(schedule) == minutes(0, 1)
+
+
+def test_a_claim_first_means_running(two_cells: TwoCells) -> None:
+    one = two_cells.one
+    scenario = RunScenario(one.db)
+    run = scenario.run()
+    pid = one.conn.info.backend_pid
+    with one.db.another() as executor:
+        with as_user(executor, None, "service_role") as conn:
+            conn.execute("select lenses.fn_claim_workflow_runs('w', 1, interval '1 hour')")
+            thread, errors = in_thread(lambda: tenant.depart(one.conn, [scenario.tenant.id], "two"))
+            wait_until(lambda: is_blocked(one.db, pid))
+        thread.join()
+    assert [type(error) for error in errors] == [psycopg.errors.ObjectInUse]
+    assert one.status(run) == "running"
+    assert one.presence(scenario.tenant.id) == "here"
+
+
+def test_no_deadlock_under_load(two_cells: TwoCells) -> None:
+    """A tick, an executor and the tenant's calls go on while it departs and is taken back."""
+    one = two_cells.one
+    scenario = RunScenario(one.db)
+    schedules = [
+        scenario.make_schedule("* * * * *", queue_policy={"mode": "serial", "onOverlap": "replace"})
+        for _ in range(20)
+    ]
+    is_over, has_work, is_idle = threading.Event(), threading.Event(), threading.Event()
+    done: list[UUID] = []
+
+    def tick() -> None:
+        with one.db.another() as conn:
+            minute = 0
+            while not is_over.is_set():
+                conn.execute("select lenses.fn_dispatch_scheduled_workflows(%s)", [at(minute)])
+                minute += 1
+
+    def execute() -> None:
+        with one.db.another() as conn:
+            while not is_over.is_set():
+                is_idle.set()
+                has_work.wait()
+                is_idle.clear()
+                has_work.clear()
+                with as_user(conn, None, "service_role") as executor:
+                    runs = executor.column(
+                        "select id from lenses.fn_claim_workflow_runs('w', 3, interval '1 hour')"
+                    )
+                for run in runs:
+                    with as_user(conn, None, "service_role") as executor:
+                        executor.execute(
+                            "select lenses.fn_complete_workflow_run(%s, 'w', '{}')", [run]
+                        )
+                done.extend(runs)
+
+    def call() -> None:
+        with one.db.another() as conn:
+            number = 0
+            while not is_over.is_set():
+                number += 1
+                with (
+                    suppress(psycopg.errors.InsufficientPrivilege),  # it has departed just now
+                    as_user(conn, scenario.tenant) as own,
+                ):
+                    own.execute("select public.fn_upsert_workflow(p_title => 'x')")
+                    own.execute(
+                        "select public.fn_set_schedule_condition(%s, null)",
+                        [schedules[number % 20]],
+                    )
+
+    threads = [in_thread(act) for act in (tick, execute, call)]
+    with product_db.connect(one.db.dsn) as conn:
+        for _ in range(6):
+            has_work.set()
+            try:
+                tenant.depart(conn, [scenario.tenant.id], "two")
+            except psycopg.errors.ObjectInUse:
+                wait_until(is_idle.is_set)
+                tenant.depart(conn, [scenario.tenant.id], "two")
+            tenant.take_back(conn, [scenario.tenant.id])
+    is_over.set()
+    has_work.set()
+    for thread, errors in threads:
+        thread.join()
+        assert errors == []
+    assert len(done) == len(set(done))
+
+
+def test_a_take_back_waits_for_a_carry(two_cells: TwoCells) -> None:
+    """The source's profile is held while its rows are on their way."""
+    one = two_cells.one
+    scenario = RunScenario(one.db)
+    tenant.depart(one.conn, [scenario.tenant.id], "two")
+    with one.db.another() as other, one.conn.transaction():
+        one.conn.execute(
+            "select count(*) from lenses.fn_tenant_rows(p_lenser_id => %s)", [scenario.tenant.id]
+        )
+        other.execute("set lock_timeout = '50ms'")
+        with refused("55P03"):
+            other.execute("select lenses.fn_return_tenants(%s::uuid[])", [[scenario.tenant.id]])
