@@ -19,6 +19,7 @@ from tests.support.state import State
 
 Slot = tuple[UUID, datetime]
 STEP = timedelta(minutes=1)
+STREAMING = {"wal_level": "replica", "max_wal_senders": "10", "hot_standby": "on"}
 
 
 class Killed(BaseException):

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
-from lf_sql.cells import move, tenant
+from lf_sql.cells import journal, move, tenant
+from lf_sql.cells.directory import connected
 from tests.cells.fleet import Fleet, Killed, dies_at, environment
 from tests.support.cli import command, refused
 from tests.support.database import connect, wait_until
-
-STEPS = ["begun", "departed", "arrived"]
 
 
 def test_a_tenant_moves_with_all_its_slots(fleet: Fleet) -> None:
@@ -51,7 +50,7 @@ def test_who_is_there_already_does_not_move(fleet: Fleet) -> None:
     assert "in cell a already" in done.stderr
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", move.STEPS)
 def test_killed_and_resumed(fleet: Fleet, step: str) -> None:
     user = fleet.place("a", 2)
     fleet.tick()
@@ -67,7 +66,7 @@ def test_killed_and_resumed(fleet: Fleet, step: str) -> None:
     assert json.loads(fleet.did("cells", "resume", "--json")) == []
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", move.STEPS)
 def test_killed_and_taken_back(fleet: Fleet, step: str) -> None:
     user = fleet.place("a", 2)
     fleet.tick()
@@ -95,7 +94,7 @@ def test_killed_again_and_again(fleet: Fleet) -> None:
     _cut_off(fleet, user, "begun")
     for step in ("departed", "arrived"):
         with fleet.directory() as directory, pytest.raises(Killed):
-            entry = _open_entry(fleet, directory)
+            (entry,) = journal.unfinished(directory)
             move.carry_on(directory, entry, 0, dies_at(step))
         fleet.tick()
     fleet.did("cells", "resume")
@@ -205,25 +204,17 @@ def test_a_directory_that_is_down_stops_no_tick(fleet: Fleet) -> None:
     fleet.check()
 
 
-def _cut_off(fleet: Fleet, user: object, step: str) -> None:
-    """A move that its process does not outlive."""
-    with fleet.directory() as directory, pytest.raises(Killed):
-        move.move(directory, user, directory.cell("b"), 0, dies_at(step))  # type: ignore[arg-type]
-
-
-def _open_entry(fleet: Fleet, directory: object) -> object:
-    from lf_sql.cells import journal
-
-    return journal.unfinished(directory)[0]  # type: ignore[arg-type]
-
-
 def test_presence_follows_the_steps(fleet: Fleet) -> None:
     user = fleet.place("a")
     lenser = fleet.databases["a"].value("select id from lensers.profiles")
     _cut_off(fleet, user, "departed")
     with fleet.directory() as directory:
-        from lf_sql.cells.directory import connected
-
         with connected(directory.cell("a")) as a, connected(directory.cell("b")) as b:
             assert tenant.presence(a, lenser) == "departed"
             assert tenant.presence(b, lenser) == "absent"
+
+
+def _cut_off(fleet: Fleet, user: UUID, step: str) -> None:
+    """A move that its process does not outlive."""
+    with fleet.directory() as directory, pytest.raises(Killed):
+        move.move(directory, user, directory.cell("b"), 0, dies_at(step))

@@ -14,14 +14,15 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from lf_sql.cells import split
-from tests.cells.fleet import Fleet, Killed, dies_at, environment, made_fleet
+from lf_sql.cells.directory import connected
+from lf_sql.cells.half import half
+from tests.cells.fleet import STREAMING, Fleet, Killed, dies_at, environment, made_fleet
 from tests.support.cli import command, refused
 from tests.support.database import connect, wait_until
 from tests.support.server import TestServer
 from tests.support.servers import standby_of
 from tests.support.state import State
 
-STREAMING = {"wal_level": "replica", "max_wal_senders": "10", "hot_standby": "on"}
 BEFORE = ["begun", "departed", "frozen", "replayed", "promoting"]
 AFTER = ["promoted", "source unfrozen", "settled"]
 
@@ -260,11 +261,9 @@ def test_the_half_weighs_as_much_as_the_rest(streaming: State) -> None:
             )
         }
         with fleet.directory() as directory:
-            from lf_sql.cells.directory import connected
-
             with connected(directory.cell("a")) as conn:
-                going = split.half(conn, list(weights))
-        assert sum(weights[one] for one in going) == 8
+                goers = half(conn, list(weights))
+        assert sum(weights[one] for one in goers) == 8
 
 
 @contextmanager

@@ -110,5 +110,6 @@ def _of_tenant(census: Census, lenser: UUID, row: Mapping[str, object] | None) -
         user = census.users[lenser]
         return f"user {user} is not in the directory: lf-sql cells set {cells[0]} takes it in"
     if cells[0] not in (row["cell"], row["moving_to"]):
-        return f"is here, and the directory says {row['cell']}"
+        mend = f"lf-sql cells move {row['user_id']} --to {cells[0]} mends it"
+        return f"is here, and the directory says {row['cell']}: {mend}"
     return None

@@ -22,6 +22,7 @@ from lf_sql.db import Connection, describe
 from lf_sql.errors import LfSqlError
 
 Say = Callable[[str], None]
+STEPS = ("begun", "departed", "arrived")  # then "done"
 AGAIN = 0.5  # seconds between looks at runs that must end before a departure
 
 

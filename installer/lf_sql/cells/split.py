@@ -16,6 +16,7 @@ import psycopg
 
 from lf_sql.cells import journal, tenant
 from lf_sql.cells.directory import Cell, Directory, connected
+from lf_sql.cells.half import going
 from lf_sql.cells.journal import Entry
 from lf_sql.cells.move import Say
 from lf_sql.cells.place import require_cells
@@ -25,14 +26,6 @@ from lf_sql.errors import LfSqlError
 PAUSE = 0.05  # seconds between looks at the standby
 TOGETHER = 50  # tenants that depart in one transaction
 PROMOTED = ("promoting", "settled")  # steps after which the standby may be a server of its own
-_WEIGHTS = """
-select p.id, (
-  select count(*) from lenses.workflow_schedules as s where s.lenser_id = p.id
-) as schedules
-from lensers.profiles as p
-where p.departed_at is null and p.id = any(%s)
-order by 2 desc, p.id
-"""
 
 
 @dataclass(frozen=True)
@@ -41,21 +34,6 @@ class Sides:
 
     old: Connection
     new: Connection
-
-
-def half(source: Connection, lensers: Sequence[UUID]) -> list[UUID]:
-    """Those of the tenants who go: as many schedules as those who stay, as near as it comes."""
-    rows = source.execute(_WEIGHTS.encode(), [list(lensers)]).fetchall()
-    going: list[UUID] = []
-    weights = {True: 0, False: 0}
-    counts = {True: 0, False: 0}
-    for row in rows:
-        goes = (weights[True], counts[True]) < (weights[False], counts[False])
-        weights[goes] += row["schedules"]
-        counts[goes] += 1
-        if goes:
-            going.append(row["id"])
-    return going
 
 
 def split(
@@ -73,35 +51,12 @@ def split(
         with connected(source) as old, connected(target) as new:
             version = require_cells(old, source)
             _require_standby(old, new, source)
-            lensers = _going(directory, old, source, users)
+            lensers = going(directory, old, source, users)
         directory.see(target, version)
         entry = journal.begin(directory, "split", source, target, lensers)
     say("begun")
     carry_on(directory, entry, wait, say)
     return entry
-
-
-def _going(
-    directory: Directory, old: Connection, source: Cell, users: Sequence[UUID]
-) -> list[UUID]:
-    rows = directory.conn.execute(
-        "select user_id, lenser_id from lf_fleet.tenants "
-        "where cell_id = %s and moving_to is null and lenser_id is not null",
-        [source.id],
-    ).fetchall()
-    known = {row["user_id"]: row["lenser_id"] for row in rows}
-    for user in users:
-        if user not in known:
-            raise LfSqlError(
-                f"user {user} is not in cell {source.name}", "lf-sql cells locate USER"
-            )
-    going = [known[user] for user in dict.fromkeys(users)] or half(old, list(known.values()))
-    if not going:
-        raise LfSqlError(
-            f"cell {source.name} has {len(known)} tenants: there is nothing to split",
-            "lf-sql cells move USER --to CELL moves one",
-        )
-    return going
 
 
 def _require_standby(old: Connection, new: Connection, source: Cell) -> None:
@@ -279,11 +234,7 @@ def _settle(directory: Directory, entry: Entry, new: Connection) -> None:
             [entry.lenser_ids],
         ).fetchall()
         tenant.take_back(new, entry.lenser_ids)
-        if staying:
-            new.execute(
-                "select lenses.fn_depart_tenants(%s::uuid[], %s)",
-                [[row["id"] for row in staying], entry.from_cell],
-            )
+        tenant.leave(new, [row["id"] for row in staying], entry.from_cell)
         _drop_copy(directory, new)
         _unfreeze(new, entry)
 
