@@ -98,6 +98,7 @@ grant select on
   lenses.cell_tenants,
   lenses.deliveries,
   lenses.delivery_requests,
+  lenses.departed_rows,
   lenses.lenser_usage,
   lenses.outbox,
   lenses.run_counts,

@@ -1,3 +1,4 @@
+-- squawk-ignore-file require-concurrent-index-creation
 -- A tenant may live in another cell: a complete lf-sql on a database of its own. A tenant that has
 -- departed is no caller here, and nothing of it runs here.
 alter table lensers.profiles

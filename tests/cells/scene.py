@@ -71,6 +71,11 @@ class Cell:
         with as_user(self.db, None, "service_role") as conn:
             return conn.value("select lenses.fn_complete_workflow_run(%s, 'w', '{}')", [run])
 
+    def departed_rows(self, lenser_id: UUID) -> int:
+        return self.db.value(
+            "select count(*) from lenses.departed_rows where lenser_id = %s", [lenser_id]
+        )
+
     def violations(self) -> list[Any]:
         return self.db.rows("select * from lenses.fn_invariant_violations()")
 

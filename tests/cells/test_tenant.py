@@ -94,7 +94,7 @@ def test_a_departure_is_taken_back(two_cells: TwoCells) -> None:
     assert tenant.take_back(one.conn, [ALICE_ID, BOB_ID]) == [ALICE_ID, BOB_ID]
     assert without_moves(one.rows(ALICE_ID)) == before
     assert one.db.column("select id from lenses.outbox order by id") == ids
-    assert one.db.value("select count(*) from lenses.departed_rows") == 0
+    assert one.departed_rows(ALICE_ID) == 0
     assert tenant.take_back(one.conn, [ALICE_ID]) == [ALICE_ID]
     assert without_moves(one.rows(ALICE_ID)) == before
 
@@ -134,6 +134,18 @@ def test_what_changed_elsewhere_counts_at_the_return(two_cells: TwoCells) -> Non
     assert without_moves(one.rows(owner.id)) == without_moves(there)
     assert one.status(run) == "completed"
     assert {row.name for row in schedules_of(one, owner)} == {"a", "b"}
+
+
+def test_limits_follow_the_settings_of_the_cell(two_cells: TwoCells) -> None:
+    one, two = two_cells.one, two_cells.two
+    scenario = RunScenario(one.db)
+    schedule = scenario.make_schedule("* * * * *")
+    two.db.execute("update lenses.dispatch_settings set default_queue_mode = 'serial'")
+    limit = "select max_in_flight from lenses.workflow_schedules where id = %s"
+    assert one.db.value(limit, [schedule]) is None
+    two_cells.move(scenario.tenant.id, one, two)
+    assert two.db.value(limit, [schedule]) == 1
+    assert two.db.value("select due_at from lenses.workflow_schedules") == MONDAY
 
 
 def test_settings_of_a_cell_refuse_no_arrival(two_cells: TwoCells) -> None:

@@ -129,7 +129,7 @@ def test_a_copy_is_left_to_the_old_cell(two_cells: TwoCells) -> None:
     assert copy.status(running) == "cancelled"
     assert copy.events(running) == trail
     assert scenario.schedule(schedule).last_completed_at is None
-    assert copy.db.value("select count(*) from lenses.departed_rows") == 0
+    assert copy.departed_rows(scenario.tenant.id) == 0
     copy.tick(at(2))
     assert copy.live_slots(schedule) == []
     assert copy.claim() == []
@@ -149,7 +149,7 @@ def test_what_stays_behind_goes_by_retention(two_cells: TwoCells) -> None:
     left = one.rows(ALICE_ID)
     assert left["lenses.workflow_schedules"] == left["lenses.workflows"] == []
     assert left["lenses.schedule_calendars"] == left["agents.gateway_crons"] == []
-    assert one.db.value("select count(*) from lenses.departed_rows") == 0
+    assert one.departed_rows(ALICE_ID) == 0
     assert one.presence(ALICE_ID) == "departed"
     two_cells.move(ALICE_ID, two, one)
     assert without_moves(one.rows(ALICE_ID)) == before

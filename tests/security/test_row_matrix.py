@@ -126,7 +126,8 @@ def views(two_tenants: Database) -> list[str]:
     found = two_tenants.column(
         "select c.oid::regclass::text from pg_class as c "
         "join pg_namespace as n on n.oid = c.relnamespace "
-        "where c.relkind = 'v' and n.nspname in ('lensers', 'lenses', 'agents', 'automation') order by 1"
+        "where c.relkind = 'v' and n.nspname in ('lensers', 'lenses', 'agents', 'automation') "
+        "and c.relname not like 'cell\\_%' order by 1"
     )
     assert len(found) >= 2
     return found
@@ -152,3 +153,20 @@ def test_views_show_what_their_reader_may_see(two_tenants: Database, views: list
                 )
         with pytest.raises(psycopg.errors.InsufficientPrivilege), acting(two_tenants, "anon"):
             two_tenants.execute(f"select from {view}")
+
+
+def test_views_of_the_directory_are_service_roles(two_tenants: Database) -> None:
+    views = two_tenants.column(
+        "select oid::regclass::text from pg_class where relkind = 'v' and relname like 'cell\\_%' "
+        "and relnamespace = 'lenses'::regnamespace"
+    )
+    assert len(views) == 4
+    for view in views:
+        with acting(two_tenants, "service_role"):
+            rows = two_tenants.column(f"select to_jsonb(v)::text from {view} as v")
+        assert rows
+        assert not any(ALICE.secret in row for row in rows), "no payloads"
+        for role, claims in (("anon", ""), ("authenticated", ALICE.claims)):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                with acting(two_tenants, role, claims):
+                    two_tenants.execute(f"select from {view}")

@@ -61,6 +61,9 @@ on conflict do nothing;
 insert into lenses.outbox (event_id, delivery, lenser_id, event_type, order_key, payload)
 values (%(run)s, 'asleep', %(lenser)s, 'run.failed', %(schedule)s, '{}');
 
+insert into lenses.departed_rows (lenser_id, table_name, row_key, row_texts)
+values (%(lenser)s, 'lenses.nothing', %(secret)s, '{}');
+
 insert into agents.gateways (id, lenser_id, name) values (%(gateway)s, %(lenser)s, %(name)s);
 insert into agents.gateway_crons (id, lenser_id, gateway_id, operation, cron_expr)
 values (%(gateway_cron)s, %(lenser)s, %(gateway)s, 'health_probe', '0 * * * *');

@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Guard of a tenant's rows against writers without the table owner's rights, service_role above all,
--- once the tenant has departed: what they wrote would stay behind. RPCs have asked
+-- Guard of a tenant's rows against writers without the table owner's rights, service_role above
+-- all, once the tenant has departed: what they wrote would stay behind. RPCs have asked
 -- lensers.fn_hold_lenser already.
 create or replace function lensers.tg_require_here()
 returns trigger

@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
 -- For lf-sql cells: a tenant comes to live in this cell, with the rows that were copied into the
 -- table of lenses.fn_open_arrival. True where it has arrived; false, and nothing is changed, where
--- it lives here already, so that it may be repeated. What an earlier stay has left here is replaced,
--- but for events and logs, which are joined. Rows come as they are (triggers look away while the
--- tenant counts as departed), with next_run_at and due_at as they were: what fell due meanwhile
--- fires now. 23505 where an id, the user or a delivery's name is another tenant's here.
+-- it lives here already, so that it may be repeated. What an earlier stay has left here is
+-- replaced, but for events and logs, which are joined. Rows come as they are (triggers look away
+-- while the tenant counts as departed), with next_run_at and due_at as they were: what fell due
+-- meanwhile fires now. 23505 where an id, the user or a delivery's name is another tenant's here.
 create or replace function lenses.fn_arrive_tenant(p_lenser_id uuid)
 returns boolean
 language plpgsql
@@ -49,6 +49,7 @@ begin
       perform lenses.fn_receive_rows(v_table.table_name, v_table.key_columns, v_table.arrival);
     end if;
   end loop;
+  perform lenses.fn_fit_limits(p_lenser_id);
   delete from lenses.departed_rows as d where d.lenser_id = p_lenser_id;
   perform lenses.fn_make_due_rows(array[p_lenser_id]);
   perform lenses.fn_log_arrival(array[p_lenser_id]);

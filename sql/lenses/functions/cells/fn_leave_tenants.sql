@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For lf-sql cells split, in the new cell: tenants live in the cell p_to, and what is here is a copy
--- of them. They are no callers here; whatever is due, waits or is running here ends without a word,
--- since it goes on there. Nothing is kept for fn_return_tenants: such a tenant comes by
+-- For lf-sql cells split, in the new cell: tenants live in the cell p_to, and what is here is a
+-- copy of them. They are no callers here; whatever is due, waits or is running here ends without a
+-- word, since it goes on there. Nothing is kept for fn_return_tenants: such a tenant comes by
 -- fn_arrive_tenant, which replaces the copy. Returns those that are at p_to, so that it may be
 -- repeated.
 create or replace function lenses.fn_leave_tenants(p_lenser_ids uuid[], p_to text)
@@ -31,6 +31,6 @@ end;
 $$;
 
 comment on function lenses.fn_leave_tenants(uuid[], text) is
-  'In a cell that is a copy of the cell p_to: these tenants live there, and the copy ends without a '
-  'word, running runs too. Returns those that are at p_to. 22023 for a tenant or a name that is '
+  'In a cell that is a copy of the cell p_to: these tenants live there, and the copy ends without '
+  'a word, running runs too. Returns those that are at p_to. 22023 for a tenant or a name that is '
   'none.';

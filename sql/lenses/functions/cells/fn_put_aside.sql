@@ -46,11 +46,14 @@ begin
   -- The guard lets a change pass that numbers its event itself; a copy's number goes back.
   v_runs := array(
     select r.id from lenses.workflow_runs as r
-    where r.lenser_id = any (p_lenser_ids) and r.status in ('pending_approval', 'pending', 'running')
+    where r.lenser_id = any (p_lenser_ids)
+      and r.status in ('pending_approval', 'pending', 'running')
   );
   update lenses.workflow_runs as r
   set status = 'cancelled', last_event_seq = r.last_event_seq + 1, completed_at = now(),
-    available_at = null, lease_expires_at = null
+    available_at = null, lease_expires_at = null,
+    metadata = r.metadata || jsonb_build_object('result', lenses.fn_run_result(
+      'cancelled', 'departed', format('It goes on in cell %s.', p_to)))
   where r.id = any (v_runs);
   if p_is_copy then
     update lenses.workflow_runs as r set last_event_seq = r.last_event_seq - 1

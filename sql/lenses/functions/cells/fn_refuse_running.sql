@@ -1,6 +1,6 @@
 -- owner: lf_sql_engine
--- Raises 55006 where tenants that are about to depart have runs that an executor or a gateway
--- works on.
+-- Raises 55006 where tenants that are about to depart have runs that an executor or a gateway works
+-- on.
 create or replace function lenses.fn_refuse_running(p_lenser_ids uuid[])
 returns void
 language plpgsql

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For lf-sql cells: takes departures back, where no arrival has happened and none can any more;
--- and makes tenants live in a cell that was split off with their rows. What was put aside becomes
--- again what it was. Tenants that are here stay as they are. Returns those that are here now.
+-- For lf-sql cells: takes departures back, where no arrival has happened and none can any more; and
+-- makes tenants live in a cell that was split off with their rows. What was put aside becomes again
+-- what it was. Tenants that are here stay as they are. Returns those that are here now.
 create or replace function lenses.fn_return_tenants(p_lenser_ids uuid[])
 returns uuid[]
 language plpgsql

@@ -1,5 +1,6 @@
 -- The expression that makes a row t of the table one JSON object, every column as text: exact for
--- every type, and readable by a version with more columns. Columns that count up by themselves stay.
+-- every type, and readable by a version with more columns. Columns that count up by themselves
+-- stay.
 create or replace function lenses.fn_row_texts(p_table regclass)
 returns text
 language plpgsql

@@ -1,10 +1,10 @@
 -- The tables that go along with a tenant, in the order of their foreign keys: the columns of the
 -- key that a row is known by, how it arrives (replace: what is there of the tenant goes first;
--- merge: an upsert, and what does not come goes; add: where there is none of that key; grow: so, or with a
--- higher count; log: as
--- often as it comes; own: fn_arrive_tenant says), which rows wait or are active and therefore are
--- put aside at the departure, and which rows are the tenant's where it is not lenser_id that says
--- so (t is the table, $1 the tenant). What is not listed follows from what is.
+-- merge: an upsert, and what does not come goes; add: where there is none of that key; grow: so, or
+-- with a higher count; log: as often as it comes; own: fn_arrive_tenant says), which rows wait or
+-- are active and therefore are put aside at the departure, and which rows are the tenant's where it
+-- is not lenser_id that says so (t is the table, $1 the tenant). What is not listed follows from
+-- what is.
 create or replace function lenses.fn_tenant_tables()
 returns table (
   place integer,

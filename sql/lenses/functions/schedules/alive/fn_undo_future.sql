@@ -66,7 +66,9 @@ begin
   end loop;
 
   if not exists (
-    select from lenses.workflow_schedules as s where s.tick_id = any (v_false_ids)
+    select from lenses.workflow_schedules as s
+    inner join lenses.schedule_due as d on d.schedule_id = s.id and d.lenser_id = s.lenser_id
+    where s.tick_id = any (v_false_ids)
   ) then
     perform agents.fn_undo_gateway_crons(p_now, v_first.from_at);
     update lenses.dispatch_ticks as t
