@@ -40,6 +40,16 @@ def test_the_directory_keeps_no_password(fleet: Fleet) -> None:
         assert conn.value("select count(*) from lf_fleet.cells where conninfo ~ 'secret'") == 0
 
 
+def test_a_new_address_must_have_the_tenants(fleet: Fleet) -> None:
+    user = fleet.place("a")
+    other = fleet.state.server.dsn(fleet.state.fresh(installed=True))
+    refused(fleet.lf("cells", "set", "a", "--dsn", other), "not there", str(user))
+    assert fleet.whereabouts(user).cell == "a"
+    fleet.did("cells", "set", "b", "--dsn", other)
+    fleet.did("cells", "set", "a", "--dsn", f"{fleet.databases['a'].dsn} connect_timeout=7")
+    fleet.did("cells", "verify")
+
+
 @pytest.mark.parametrize("name", ["", "With Blank", "a" * 64, "ä"])
 def test_a_name_that_is_none(fleet: Fleet, name: str) -> None:
     refused(fleet.lf("cells", "add", name, "--dsn", fleet.databases["a"].dsn), "no name")

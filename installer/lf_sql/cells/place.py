@@ -48,10 +48,11 @@ def require_cells(conn: Connection, cell: Cell) -> str | None:
     return version_of(conn)
 
 
-def take_in(directory: Directory, cell: Cell) -> int:
+def take_in(directory: Directory, cell: Cell, *, is_new_address: bool = False) -> int:
     """Write down the tenants of a cell that no cell is known for; how many there were.
 
-    LfSqlError, and nothing changed, where one is in another cell too.
+    LfSqlError, and nothing changed, where one is in another cell too; at a new address also where
+    those that the directory knows are not there.
     """
     with connected(cell) as conn:
         version = require_cells(conn, cell)
@@ -71,6 +72,8 @@ def take_in(directory: Directory, cell: Cell) -> int:
                 f"tenants of cell {cell.name} are known in another cell: {first}",
                 "one of the two copies must go before this cell can be added",
             )
+        if is_new_address:
+            _require_all(directory, cell, lensers)
         directory.see(cell, version)
         added = directory.conn.execute(
             "insert into lf_fleet.tenants (user_id, lenser_id, cell_id) "
@@ -81,6 +84,20 @@ def take_in(directory: Directory, cell: Cell) -> int:
             [cell.id, users, lensers],
         )
     return added.rowcount
+
+
+def _require_all(directory: Directory, cell: Cell, lensers: list[UUID]) -> None:
+    rows = directory.conn.execute(
+        "select t.user_id from lf_fleet.tenants as t where t.cell_id = %s "
+        "and t.moving_to is null and not t.lenser_id = any(%s) order by t.user_id",
+        [cell.id, lensers],
+    ).fetchall()
+    if rows:
+        raise LfSqlError(
+            f"{len(rows)} of the tenants of cell {cell.name} are not there, "
+            f"the first the user {rows[0]['user_id']}",
+            "give the address of the database that has them",
+        )
 
 
 def place(

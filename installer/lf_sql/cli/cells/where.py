@@ -69,8 +69,9 @@ def set_(name: str, is_open: bool | None) -> None:
     With --dsn the cell is elsewhere from now on.
     """
     with fleet() as (directory, _), directory.conn.transaction():
-        directory.change(directory.cell(name), options().given_dsn, is_open)
-        count = places.take_in(directory, directory.cell(name))
+        dsn = options().given_dsn
+        directory.change(directory.cell(name), dsn, is_open)
+        count = places.take_in(directory, directory.cell(name), is_new_address=bool(dsn))
         cell = directory.cell(name)
     _told(cell, count)
 
