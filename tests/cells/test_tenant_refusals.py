@@ -86,6 +86,7 @@ def test_nobody_writes_what_stayed_behind(two_cells: TwoCells) -> None:
         ("update lenses.workflow_schedules set description = 'x' where id = %s", schedule),
         ("insert into agents.teams (lenser_id) values (%s)", scenario.tenant.id),
         ("select lenses.fn_retry_workflow_run(%s)", run),
+        ("update lensers.profiles set handle = 'x' where id = %s", scenario.tenant.id),
         ("update lensers.profiles set departed_at = null, departed_to = null where id = %s",
          scenario.tenant.id),
     ]  # fmt: skip

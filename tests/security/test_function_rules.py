@@ -123,6 +123,18 @@ def test_immutable_reads_nothing(functions: dict[str, Function]) -> None:
     assert wrong == set()
 
 
+def test_who_writes_holds_his_tenant(functions: dict[str, Function]) -> None:
+    """A call that writes takes the profile first, or a departure to another cell could lose it."""
+    holds = "lensers.fn_hold_lenser"
+    loose = {
+        f.name
+        for f in functions.values()
+        if "authenticated" in f.clients and f.volatility == "v"
+        if holds not in reached(functions, f.name)
+    }
+    assert loose == set()
+
+
 PLPGSQL_CHECK = """
 select format('%s:%s %s', p.oid::regprocedure, c.lineno, c.message)
 from pg_proc as p

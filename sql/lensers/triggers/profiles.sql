@@ -57,3 +57,15 @@ execute function lensers.tg_profiles_departed();
 
 alter table lensers.profiles enable always trigger profiles_whereabouts_insert;
 alter table lensers.profiles enable always trigger profiles_whereabouts_update;
+
+create or replace trigger profiles_tenant_here
+before update on lensers.profiles
+for each row
+when (
+  old.departed_at is not null and current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+  and (old.handle, old.display_name) is distinct from (new.handle, new.display_name)
+)
+execute function lensers.tg_profiles_here();
+
+alter table lensers.profiles enable always trigger profiles_tenant_here;

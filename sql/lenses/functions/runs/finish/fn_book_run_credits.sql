@@ -46,6 +46,13 @@ begin
   update lenses.workflow_runs as r
   set spent_credits = r.spent_credits + p_spent_credits, last_event_seq = r.last_event_seq + 1
   where r.id = p_run_id;
+  -- Of a run that waits for its tenant's new cell, what is put aside goes along.
+  update lenses.departed_rows as d
+  set row_texts = d.row_texts || jsonb_build_object(
+    'spent_credits', r.spent_credits::text, 'last_event_seq', r.last_event_seq::text)
+  from lenses.workflow_runs as r
+  where r.id = p_run_id and d.lenser_id = r.lenser_id
+    and d.table_name = 'lenses.workflow_runs' and d.row_key = p_run_id::text;
   insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload)
   values (
     v_run.lenser_id, p_run_id, v_run.last_event_seq + 1, 'run.booked',
