@@ -22,6 +22,7 @@ WEBHOOK_SECRET = "LF_SQL_WEBHOOK_SECRET"
 # Where libpq and we look for a password, or a file with one.
 SECRETS = {
     "DATABASE_URL",
+    "LF_SQL_DIRECTORY",
     "LF_SQL_DSN",
     FOR_COMMANDS,
     WEBHOOK_SECRET,

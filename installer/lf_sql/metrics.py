@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lf_sql.db import Connection
@@ -28,7 +28,16 @@ def client() -> Any:
 
 def text(conn: Connection) -> str:
     """All samples as Prometheus reads them. Counters have the names that they are known by."""
-    rows = conn.execute("select * from lenses.fn_metrics()").fetchall()
+    return text_of(samples(conn))
+
+
+def samples(conn: Connection) -> list[dict[str, Any]]:
+    """Rows of lenses.fn_metrics: name, kind, help, labels, value."""
+    return conn.execute("select * from lenses.fn_metrics()").fetchall()
+
+
+def text_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The same of samples that are at hand."""
     prometheus = client()
 
     class Figures:
@@ -40,7 +49,7 @@ def text(conn: Connection) -> str:
     return _HEAD.sub(r"\1 ", prometheus.generate_latest(registry).decode())
 
 
-def families(rows: list[Mapping[str, Any]]) -> Iterator[Metric]:
+def families(rows: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
     """Rows of one name are one family; its samples carry its own name, without a suffix."""
     from prometheus_client.metrics_core import Metric
 
@@ -48,12 +57,14 @@ def families(rows: list[Mapping[str, Any]]) -> Iterator[Metric]:
     for row in rows:
         name, labels = row["name"], row["labels"]
         family = found.setdefault(name, Metric(name, row["help"], row["kind"]))
+        others = {key: text for key, text in labels.items() if key not in ("le", "sum")}
         if row["kind"] != "histogram":
             family.add_sample(name, labels, row["value"])
         elif "sum" in labels:
-            family.add_sample(f"{name}_sum", {}, row["value"])
+            family.add_sample(f"{name}_sum", others, row["value"])
         else:
-            family.add_sample(f"{name}_bucket", {"le": str(labels["le"])}, row["value"])
+            bucket = {**others, "le": str(labels["le"])}
+            family.add_sample(f"{name}_bucket", bucket, row["value"])
             if labels["le"] == "+Inf":
-                family.add_sample(f"{name}_count", {}, row["value"])
+                family.add_sample(f"{name}_count", others, row["value"])
     yield from found.values()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.cells.fleet import Fleet, made_fleet
 from tests.cells.scene import TwoCells
 from tests.support.state import State
 
@@ -17,3 +18,10 @@ def two_cells(state: State) -> Iterator[TwoCells]:
         assert cells.violations() == []
     finally:
         cells.close()
+
+
+@pytest.fixture
+def fleet(state: State) -> Iterator[Fleet]:
+    """Two cells, `a` and `b`, a directory, and commands that know it."""
+    with made_fleet(state, "a", "b") as made:
+        yield made

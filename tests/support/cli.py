@@ -13,7 +13,7 @@ from unittest import mock
 
 from lf_sql.cli import run
 
-CONNECTION_VARIABLES = ("LF_SQL_DSN", "DATABASE_URL")
+CONNECTION_VARIABLES = ("LF_SQL_DSN", "DATABASE_URL", "LF_SQL_DIRECTORY")
 
 
 @dataclass(frozen=True)

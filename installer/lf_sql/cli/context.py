@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -15,6 +14,7 @@ from uuid import UUID
 import click
 
 from lf_sql import db, durations
+from lf_sql.cli import where
 from lf_sql.cli.params import Text
 from lf_sql.cli.terminal import prose, record
 from lf_sql.cli.terminal.table import Column, of_names
@@ -43,13 +43,36 @@ __all__ = [
 Row = Mapping[str, Any]
 
 
-@dataclass
 class Options:
     """The shared options, wherever on the line they were given."""
 
-    dsn: str | None = None
-    as_user: str | None = None
-    as_json: bool = False
+    def __init__(self) -> None:
+        self.as_user: str | None = None
+        self.as_json = False
+        self.cell: str | None = None
+        self.directory: str | None = None
+        self._dsn: str | None = None
+
+    @property
+    def dsn(self) -> str | None:
+        """Of --dsn, else of the cell: that of --cell, or that of the tenant of --as.
+
+        None where neither is given, or there is no directory.
+        """
+        if self._dsn and self.cell:
+            raise click.UsageError("--dsn and --cell both say where: give one of them")
+        if self._dsn is None:
+            self._dsn = where.dsn(self.directory, self.cell, self.as_user)
+        return self._dsn
+
+    @dsn.setter
+    def dsn(self, value: str | None) -> None:
+        self._dsn = value
+
+    @property
+    def given_dsn(self) -> str | None:
+        """Of --dsn alone."""
+        return self._dsn
 
 
 def options() -> Options:
@@ -85,6 +108,13 @@ def _shared() -> list[click.Option]:
             expose_value=False,
             callback=remember,
             help="Where the database is: a URL or libpq's key=value form.",
+        ),
+        click.Option(
+            ["--cell"],
+            metavar="NAME",
+            expose_value=False,
+            callback=remember,
+            help="The cell of this name, by the directory.",
         ),
         click.Option(
             ["--as", "as_user"],

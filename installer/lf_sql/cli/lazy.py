@@ -14,7 +14,7 @@ from lf_sql.near import nearest
 
 NOT_COMMANDS = {
     "candidates", "changes", "context", "lazy", "lookup", "output", "params", "progress", "report",
-    "session", "terminal",
+    "session", "terminal", "where",
 }  # fmt: skip
 PACKAGE = "lf_sql.cli"
 UNCUT = 10_000  # characters of a first sentence: it is folded

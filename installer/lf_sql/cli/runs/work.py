@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import ExitStack
 
 import click
 import psycopg
@@ -11,7 +12,8 @@ import psycopg
 from lf_sql import actions, environment, refusals
 from lf_sql.cli.context import options
 from lf_sql.cli.params import Duration
-from lf_sql.cli.runs.carry_out import carry_out
+from lf_sql.cli.runs.carry_out import carry_out, carry_out_all
+from lf_sql.cli.where import cells_of
 from lf_sql.commands import Commands
 from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor
@@ -75,6 +77,9 @@ def _actions(shell: bool, sql: str | None) -> tuple[str, ...]:
 @click.option(
     "--sql", metavar="DSN", help='Run nodes {"action": "sql", "sql": ...} there, as its role.'
 )
+@click.option(
+    "--cells", is_flag=True, help="Of every cell of LF_SQL_DIRECTORY, --concurrency runs of each."
+)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def command(
     concurrency: int,
@@ -83,6 +88,7 @@ def command(
     once: bool,
     shell: bool,
     sql: str | None,
+    cells: bool,
     command: tuple[str, ...],
 ) -> None:
     """Claim runs and give each to COMMAND, until SIGTERM; then finish what is under way.
@@ -104,17 +110,25 @@ def command(
         command = _actions(shell, sql)
     if lease < 1000:
         raise click.UsageError("--lease must be a second at least")
-    executor = Executor(
-        options().dsn,
-        concurrency=concurrency,
-        lease=lease / 1000,
-        poll=max(poll / 1000, 0.05),
-        once=once,
-        application="lf-sql runs work",
-    )
-    commands = Commands(command, options().dsn, executor.ask)
-    executor.handlers.add(Handler.of(commands, concurrency, keeps_time=True))
-    try:
-        carry_out(executor, once)
-    finally:
-        commands.close()
+    with ExitStack() as stack:
+
+        def executor(dsn: str | None) -> Executor:
+            one = Executor(
+                dsn,
+                concurrency=concurrency,
+                lease=lease / 1000,
+                poll=max(poll / 1000, 0.05),
+                once=once,
+                application="lf-sql runs work",
+            )
+            commands = Commands(command, dsn, one.ask)
+            stack.callback(commands.close)
+            one.handlers.add(Handler.of(commands, concurrency, keeps_time=True))
+            return one
+
+        if cells:
+            asked = options()
+            found = cells_of(asked.directory, asked.given_dsn, asked.cell)
+            carry_out_all({cell.name: executor(cell.conninfo) for cell in found}, once)
+        else:
+            carry_out(executor(options().dsn), once)
