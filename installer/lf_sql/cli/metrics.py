@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import threading
 
 import click
 
 from lf_sql import db, metrics, metrics_server
 from lf_sql.cli.context import emit, note, options
 from lf_sql.cli.session import installed
+from lf_sql.cli.stopping import stop_on
 
 
 @click.command(
@@ -39,8 +39,7 @@ def command(listen: str | None) -> None:
         metrics.client()
     dsn = options().dsn
     # An event, not an exception: an exception raised in a finalizer is lost.
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    stop = stop_on(signal.SIGTERM)
     with contextlib.suppress(KeyboardInterrupt):
         metrics_server.serve(
             host,

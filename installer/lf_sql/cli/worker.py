@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from datetime import UTC, datetime
 
 import click
 
 from lf_sql import former
 from lf_sql.cli.context import options
+from lf_sql.cli.stopping import stop_on
 from lf_sql.plain import plain
 from lf_sql.worker import Settings, Worker
 
@@ -39,9 +39,7 @@ def command() -> None:
         raise click.UsageError(str(error)) from None
     for line in former.lines(os.environ):
         say(line)
-    stop = threading.Event()
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(signum, lambda *_: stop.set())
+    stop = stop_on(signal.SIGTERM, signal.SIGINT)
     Worker(options().dsn, settings, stop, say).run()
 
 
