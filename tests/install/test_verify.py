@@ -87,8 +87,8 @@ MENDABLE = {
 
 STATE = {
     "a column lost": (
-        "alter table lensers.profiles drop column display_name",
-        "table lensers.profiles: columns: display_name is missing",
+        "alter table agents.teams drop column name",
+        "table agents.teams: columns: name is missing",
     ),
     "an index lost": (
         "do $$ begin execute (select format('drop index %s', i.indexrelid::regclass) from pg_index as i "

@@ -39,6 +39,7 @@ begin
   if found then
     raise exception using
       errcode = '23505',
+      column = 'name',
       message = format('the delivery "%s" of the tenant is another one here', v_name),
       hint = 'lf-sql delivery delete removes it; or make the tenant''s under another name.';
   end if;

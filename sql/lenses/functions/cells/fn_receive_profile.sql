@@ -29,6 +29,7 @@ begin
   if found then
     raise exception using
       errcode = '23505',
+      column = 'user_id',
       message = format('user "%s" is another tenant here: "%s"', v_here.user_id, v_here.id),
       hint = 'A user is one tenant in all cells: keep one of the two.';
   end if;
@@ -42,6 +43,7 @@ begin
   if v_here.user_id <> (v_come ->> 'user_id')::uuid then
     raise exception using
       errcode = '23505',
+      column = 'lenser_id',
       message = format('tenant "%s" is another user here: "%s"', p_lenser_id, v_here.user_id),
       hint = 'Tenants of two cells have the same id; one of them cannot move.';
   end if;

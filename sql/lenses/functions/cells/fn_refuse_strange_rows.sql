@@ -43,6 +43,7 @@ begin
     if v_key is not null then
       raise exception using
         errcode = '23505',
+        column = 'id',
         message = format('%s "%s" is another tenant''s here', p_table_name, v_key),
         hint = 'Ids are unique within a cell: the tenant cannot come here while both have it.';
     end if;
