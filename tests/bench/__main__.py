@@ -89,7 +89,10 @@ def main(names: list[str]) -> int:
         server = place.version
         for name in names or SECTIONS:
             before = perf_counter()
-            rows += SECTIONS[name](place)
+            found = SECTIONS[name](place)
+            rows += found
+            for row in found:  # so that a later section that fails loses nothing
+                print("; ".join(cell for cell in row.cells if cell), file=sys.stderr)
             print(f"{name}: {perf_counter() - before:.0f} s", file=sys.stderr)
     print(report.markdown(rows), end="")
     if not names:

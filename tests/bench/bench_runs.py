@@ -27,7 +27,7 @@ from lf_sql.embedded import find_build
 from tests.bench.report import Row
 
 WORKERS = (1, 4, 8)
-ROUNDS = 5
+ROUNDS = 3
 SECONDS = 3
 RUNS = 400_000
 MUST = 0.5
