@@ -10,7 +10,7 @@ import pytest
 # The signal comes while the main thread holds the event's lock, as it does within a wait.
 CODE = """
 import os, signal
-from lf_sql.cli.stopping import stop_on
+from lf_sql.stopping import stop_on
 stop = stop_on(signal.SIGTERM, signal.SIGINT)
 with stop._cond:
     os.kill(os.getpid(), signal.{name})

@@ -10,7 +10,7 @@ import click
 from lf_sql import db, metrics, metrics_server
 from lf_sql.cli.context import emit, note, options
 from lf_sql.cli.session import installed
-from lf_sql.cli.stopping import stop_on
+from lf_sql.stopping import stop_on
 
 
 @click.command(

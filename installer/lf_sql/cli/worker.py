@@ -10,8 +10,8 @@ import click
 
 from lf_sql import former
 from lf_sql.cli.context import options
-from lf_sql.cli.stopping import stop_on
 from lf_sql.plain import plain
+from lf_sql.stopping import stop_on
 from lf_sql.worker import Settings, Worker
 
 EPILOG = """\b
