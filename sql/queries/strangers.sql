@@ -61,7 +61,7 @@ our_schemas as (
     n.nspname,
     n.nspowner
   from pg_catalog.pg_namespace as n
-  where n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation')
+  where n.nspname in ('lf_sql', 'lensers', 'lenses', 'agents', 'automation', 'lf_fleet')
 ),
 
 relations as (
@@ -133,7 +133,7 @@ from (
   inner join (values ('v', 'view'), ('m', 'materialized view'),
     ('f', 'foreign table')) as k (relkind, word)
     on c.relkind::text = k.relkind
-  where c.relkind in ('m', 'f') or c.name like 'lf\_sql.%'
+  where c.relkind in ('m', 'f') or c.name like 'lf\_sql.%' or c.name like 'lf\_fleet.%'
 
   union all
 
