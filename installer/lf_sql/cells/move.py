@@ -69,6 +69,7 @@ def carry_on(
         connected(target) as there,
         journal.alone(there, entry),
     ):
+        _require_same(require_cells(here, source), require_cells(there, target), source, target)
         try:
             _go(directory, entry, here, there, wait, say)
         except psycopg.Error as error:
@@ -100,6 +101,8 @@ def _go(
             f"the tenant {lenser} is active in {entry.from_cell} and in {entry.to_cell}",
             "lf-sql cells verify",
         )
+    if ours == "departed" and theirs == "here":
+        _require_arrived(here, there, lenser, entry)
     if ours == "here":
         _depart(here, lenser, entry.to_cell, wait)
         say("departed")
@@ -107,7 +110,8 @@ def _go(
     elif theirs != "here":
         _require_departed(here, lenser, entry)
     if theirs != "here":
-        tenant.carry(here, there, lenser)
+        if not tenant.carry(here, there, lenser):
+            _require_arrived(here, there, lenser, entry)
         say("arrived")
         journal.step(directory, entry, "arrived")
     journal.finish(directory, entry, "done")
@@ -126,6 +130,14 @@ def _depart(here: Connection, lenser: UUID, to: str, wait: float) -> None:
             time.sleep(AGAIN)
         else:
             return
+
+
+def _require_arrived(here: Connection, there: Connection, lenser: UUID, entry: Entry) -> None:
+    if not tenant.has_arrived(here, there, lenser):
+        raise LfSqlError(
+            f"{entry}: cell {entry.to_cell} has a profile {lenser} that nothing arrived with",
+            f"delete that row of lensers.profiles in {entry.to_cell}, then lf-sql cells resume",
+        )
 
 
 def _require_departed(here: Connection, lenser: UUID, entry: Entry) -> None:
@@ -150,6 +162,8 @@ def take_back(directory: Directory, entry: Entry, say: Say) -> None:
         journal.alone(there, entry),
     ):
         if tenant.presence(there, lenser) == "here":
+            if tenant.presence(here, lenser) == "departed":
+                _require_arrived(here, there, lenser, entry)
             raise LfSqlError(
                 f"{entry}: the tenant has arrived, and cannot be taken back",
                 "lf-sql cells resume, then move it the other way",

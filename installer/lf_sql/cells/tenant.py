@@ -7,6 +7,7 @@ active in both, and each step may be repeated after a kill.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -52,6 +53,23 @@ def carry(source: Connection, target: Connection, lenser_id: UUID) -> bool:
             "select lenses.fn_arrive_tenant(%s::uuid) as arrived", [lenser_id]
         ).fetchone()
     return row is not None and bool(row["arrived"])
+
+
+def has_arrived(source: Connection, target: Connection, lenser_id: UUID) -> bool:
+    """Whether the tenant is in the target by the departure that the source has committed.
+
+    A profile that something else has made there is no arrival.
+    """
+    left = _instant(source, "departed_at", lenser_id)
+    return left is not None and left == _instant(target, "arrived_by", lenser_id)
+
+
+def _instant(conn: Connection, column: str, lenser_id: UUID) -> datetime | None:
+    row = conn.execute(
+        f"select p.{column} as at from lensers.profiles as p where p.id = %s",  # noqa: S608
+        [lenser_id],
+    ).fetchone()
+    return row["at"] if row else None
 
 
 def take_back(source: Connection, lenser_ids: Sequence[UUID]) -> list[UUID]:

@@ -42,7 +42,8 @@ create or replace trigger profiles_whereabouts_insert
 before insert on lensers.profiles
 for each row
 when (
-  current_user <> 'lf_sql_engine' and (new.departed_at is not null or new.departed_to is not null)
+  current_user <> 'lf_sql_engine'
+  and (new.departed_at, new.departed_to, new.arrived_by) is distinct from (null, null, null)
 )
 execute function lensers.tg_profiles_departed();
 
@@ -51,7 +52,8 @@ before update on lensers.profiles
 for each row
 when (
   current_user <> 'lf_sql_engine'
-  and (old.departed_at, old.departed_to) is distinct from (new.departed_at, new.departed_to)
+  and (old.departed_at, old.departed_to, old.arrived_by)
+  is distinct from (new.departed_at, new.departed_to, new.arrived_by)
 )
 execute function lensers.tg_profiles_departed();
 

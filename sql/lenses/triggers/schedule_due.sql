@@ -9,3 +9,14 @@ when (current_user <> 'lf_sql_engine')
 execute function lenses.tg_check_instants();
 
 alter table lenses.schedule_due enable always trigger schedule_due_instants;
+
+create or replace trigger schedule_due_tenant_here
+before insert or update on lenses.schedule_due
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_require_here();
+
+alter table lenses.schedule_due enable always trigger schedule_due_tenant_here;

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- Locks tenants for a departure, its return or an arrival, in the order of ARCHITECTURE.md: their
 -- profiles first, which waits for their calls under way, then what ticks, claims and completions
--- lock. No lock is stronger than NO KEY UPDATE, so that no foreign key waits. Raises 22023 for a
--- tenant that does not exist.
+-- lock; running runs too, since a lease that ends makes them wait. No lock is stronger than NO KEY
+-- UPDATE, so that no foreign key waits. Raises 22023 for a tenant that does not exist.
 create or replace function lenses.fn_lock_tenants(p_lenser_ids uuid[])
 returns void
 language plpgsql
@@ -33,7 +33,7 @@ begin
   order by s.id
   for no key update;
   perform from lenses.workflow_runs as r
-  where r.lenser_id = any (p_lenser_ids) and r.status in ('pending_approval', 'pending')
+  where r.lenser_id = any (p_lenser_ids) and r.status in ('pending_approval', 'pending', 'running')
   order by r.schedule_id, r.id
   for no key update;
   perform from lenses.schedule_due as d
@@ -41,7 +41,7 @@ begin
   order by d.schedule_id
   for no key update;
   perform from agents.gateway_cron_runs as r
-  where r.lenser_id = any (p_lenser_ids) and r.status = 'pending'
+  where r.lenser_id = any (p_lenser_ids) and r.status in ('pending', 'running')
   order by r.id
   for no key update;
   perform from agents.gateway_crons as c

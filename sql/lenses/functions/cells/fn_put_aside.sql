@@ -47,7 +47,7 @@ begin
   v_runs := array(
     select r.id from lenses.workflow_runs as r
     where r.lenser_id = any (p_lenser_ids)
-      and r.status in ('pending_approval', 'pending', 'running')
+      and (r.status in ('pending_approval', 'pending') or p_is_copy and r.status = 'running')
   );
   update lenses.workflow_runs as r
   set status = 'cancelled', last_event_seq = r.last_event_seq + 1, completed_at = now(),
@@ -65,7 +65,8 @@ begin
   where c.lenser_id = any (p_lenser_ids) and c.is_active;
   update agents.gateway_cron_runs as r
   set status = 'cancelled', completed_at = now(), lease_expires_at = null
-  where r.lenser_id = any (p_lenser_ids) and r.status in ('pending', 'running');
+  where r.lenser_id = any (p_lenser_ids)
+    and (r.status = 'pending' or p_is_copy and r.status = 'running');
   delete from lenses.outbox as o where o.lenser_id = any (p_lenser_ids);
   delete from lenses.schedule_due as d where d.lenser_id = any (p_lenser_ids);
 end;

@@ -40,7 +40,11 @@ begin
       select d.table_name, d.row_texts
       from lenses.departed_rows as d
       where d.lenser_id = p_lenser_id and d.table_name = v_table.table_name
-      order by (d.row_texts ->> 'created_at')::timestamptz, d.row_texts ->> 'id';
+      -- Numbers are in order by length first.
+      order by
+        (d.row_texts ->> 'created_at')::timestamptz,
+        length(d.row_texts ->> 'id'),
+        d.row_texts ->> 'id';
   end loop;
 end;
 $$;

@@ -17,6 +17,8 @@ begin
       message = format('there is no delivery "%s"', coalesce(left(p_name, 100), 'NULL')),
       hint = 'lf-sql delivery list, or lenses.fn_get_deliveries(), lists them.';
   end if;
+  delete from lenses.departed_rows as r
+  where r.table_name = 'lenses.outbox' and r.row_texts ->> 'delivery' = p_name;
 end;
 $$;
 
