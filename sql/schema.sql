@@ -258,7 +258,7 @@ create table lensers.profiles (
   created_at timestamp with time zone not null default now(),
   departed_at timestamp with time zone,
   departed_to text,
-  arrived_by timestamp with time zone,
+  source_departed_at timestamp with time zone,
   constraint profiles_pkey PRIMARY KEY (id),
   constraint profiles_user_id_key UNIQUE (user_id),
   constraint profiles_departed_check CHECK ((((departed_at IS NULL) = (departed_to IS NULL)) AND ((departed_to IS NULL) OR (departed_to ~ '^[a-z0-9_-]{1,63}$'::text)))),

@@ -4,7 +4,7 @@
 alter table lensers.profiles
   add column departed_at timestamptz,
   add column departed_to text,
-  add column arrived_by timestamptz,
+  add column source_departed_at timestamptz,
   -- squawk-ignore constraint-missing-not-valid
   add constraint profiles_departed_check check (
     (departed_at is null) = (departed_to is null)
@@ -12,8 +12,8 @@ alter table lensers.profiles
 comment on column lensers.profiles.departed_at is
   'When the tenant left this cell; NULL where it lives here.';
 comment on column lensers.profiles.departed_to is 'The cell that it left for.';
-comment on column lensers.profiles.arrived_by is
-  'The departed_at of the old cell by which the tenant arrived here last; NULL: it never did.';
+comment on column lensers.profiles.source_departed_at is
+  'When the tenant departed from the cell that it arrived here from last; NULL: it never arrived.';
 create index profiles_departed_at_idx on lensers.profiles (departed_at)
 where departed_at is not null;
 

@@ -100,7 +100,7 @@ class Cell:
 
 
 LOCAL = {
-    "lensers.profiles": ("departed_at", "departed_to", "arrived_by"),
+    "lensers.profiles": ("departed_at", "departed_to", "source_departed_at"),
     "lenses.workflow_schedules": ("tick_id", "tick_slots"),
     "lenses.workflow_runs": ("last_event_seq",),
     "lenses.workflow_run_events": ("id",),

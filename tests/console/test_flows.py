@@ -67,16 +67,19 @@ def test_a_paused_row_stays_and_a_second_click_on_it_is_no_click(scene: Scene) -
 
 
 def test_the_last_run_is_its_status_and_since_when(scene: Scene) -> None:
-    """As LAST of lf-sql schedule list: of a run that is over its end, not its slot."""
+    """As LAST of lf-sql schedule list: of a run that is over its end, not its start."""
     console, window = scene
-    ended = console.db.row(
-        "select s.name, r.completed_at from lenses.workflow_schedules as s "
-        "join lenses.workflow_runs as r on r.id = s.last_run_id "
-        "where s.name is not null and r.status = 'completed' "
-        "and r.completed_at > r.scheduled_for + interval '1 minute' limit 1"
-    )
-    window.open(f"/?q={ended.name}")
-    last = row_of(window, ended.name).locator(".c-last")
+    db = console.db
+    named = "from lenses.workflow_schedules where name = 'report-16'"
+    with as_user(db, console.owner):
+        run_id = db.value(f"select (public.fn_run_workflow_schedule_now(id)).id {named}")
+    given = f"array(select workflow_id {named})"
+    db.execute(f"select lenses.fn_claim_workflow_runs('w', 1, p_workflow_ids => {given})")
+    db.execute("select lenses.fn_complete_workflow_run(%s, 'w', '{}')", [run_id])
+    ended = db.row("select * from lenses.workflow_runs where id = %s", [run_id])
+    assert ended.completed_at > ended.created_at
+    window.open("/?q=report-16")
+    last = row_of(window, "report-16").locator(".c-last")
     expect(last.locator(".pill")).to_have_text("completed")
     expect(last).to_contain_text(" ago")
     shown = last.locator("time").get_attribute("datetime")

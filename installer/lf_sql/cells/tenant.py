@@ -61,7 +61,7 @@ def has_arrived(source: Connection, target: Connection, lenser_id: UUID) -> bool
     A profile that something else has made there is no arrival.
     """
     left = _instant(source, "departed_at", lenser_id)
-    return left is not None and left == _instant(target, "arrived_by", lenser_id)
+    return left is not None and left == _instant(target, "source_departed_at", lenser_id)
 
 
 def _instant(conn: Connection, column: str, lenser_id: UUID) -> datetime | None:

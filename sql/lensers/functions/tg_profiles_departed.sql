@@ -1,6 +1,6 @@
--- Guard of departed_at, departed_to and arrived_by: whoever could change them could let a tenant
--- run in two cells. Only lenses.fn_depart_tenants, fn_arrive_tenant and fn_return_tenants do. A
--- role with the table owner's rights may restore rows as they were.
+-- Guard of departed_at, departed_to and source_departed_at: whoever could change them could let a
+-- tenant run in two cells. Only fn_depart_tenants, fn_arrive_tenant and fn_return_tenants do.
+-- A role with the table owner's rights may restore rows as they were.
 create or replace function lensers.tg_profiles_departed()
 returns trigger
 language plpgsql
@@ -22,4 +22,4 @@ end;
 $$;
 
 comment on function lensers.tg_profiles_departed() is
-  'Refuses (42501) to write departed_at, departed_to or arrived_by by hand.';
+  'Refuses (42501) to write departed_at, departed_to or source_departed_at by hand.';

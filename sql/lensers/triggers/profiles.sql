@@ -43,7 +43,7 @@ before insert on lensers.profiles
 for each row
 when (
   current_user <> 'lf_sql_engine'
-  and (new.departed_at, new.departed_to, new.arrived_by) is distinct from (null, null, null)
+  and (new.departed_at, new.departed_to, new.source_departed_at) is distinct from (null, null, null)
 )
 execute function lensers.tg_profiles_departed();
 
@@ -52,8 +52,8 @@ before update on lensers.profiles
 for each row
 when (
   current_user <> 'lf_sql_engine'
-  and (old.departed_at, old.departed_to, old.arrived_by)
-  is distinct from (new.departed_at, new.departed_to, new.arrived_by)
+  and (old.departed_at, old.departed_to, old.source_departed_at)
+  is distinct from (new.departed_at, new.departed_to, new.source_departed_at)
 )
 execute function lensers.tg_profiles_departed();
 

@@ -2,6 +2,7 @@
 // Times in the viewer's zone, countdowns, refresh, the lost-connection banner, toasts, errors beside fields.
 (() => {
   const HEAL = 1500;
+  const LIVE = '[hx-trigger^="refresh"]';
   const FRESH = 500; // ms in which a click on what has just changed is not meant for it
   const $ = (selector, root = document) => root.querySelector(selector);
   const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -74,9 +75,10 @@
   setInterval(() => { if (!document.hidden) paint(); }, 1000);
 
   // Refresh: what is live is asked for again while someone looks, and not while he is at work in it.
+  let asked = 0; // requests under way that someone asked for
   function isBusy() {
     const at = document.activeElement;
-    return $("dialog[open]") || $("[data-live] details.menu[open]") || $("[data-live] input:checked") || (at && at.closest("[data-live]") && at.matches("input, select, textarea"));
+    return asked > 0 || $("dialog[open]") || $("[data-live] details.menu[open]") || $("[data-live] input:checked") || (at && at.closest("[data-live]") && at.matches("input, select, textarea"));
   }
   function pace() { return 1000 * Math.max(...$$("[data-live]").map((part) => Number(part.dataset.pace)), $("[data-live]") ? 0 : Infinity); }
   let last = Date.now();
@@ -84,6 +86,14 @@
   setInterval(() => {
     if (!document.hidden && !lost && Date.now() - last >= pace() && !isBusy()) refresh();
   }, 1000);
+  // A refresh that is under way when someone asks for something would bring what was before.
+  const isRefresh = (event) => event.detail.ctx.sourceElement.matches(LIVE);
+  document.addEventListener("htmx:before:request", (event) => {
+    if (isRefresh(event)) return;
+    asked += 1;
+    for (const part of $$(LIVE)) part.dispatchEvent(new Event("htmx:abort"));
+  });
+  document.addEventListener("htmx:finally:request", (event) => { if (!isRefresh(event)) asked -= 1; });
   document.addEventListener("visibilitychange", () => { if (!document.hidden && Date.now() - last > pace() && !isBusy()) refresh(); });
 
   // A lost connection: a banner until the server answers again.
@@ -275,6 +285,15 @@
     await htmx.ajax("GET", url, { target: "#why-text", swap: "innerHTML" });
     if ($("#why .answer") && !$("#why").open) $("#why").showModal();
   }
+
+  // What was typed into a filter before the scripts were there.
+  function catchUp() {
+    const changed = (field) => (field.options ? !field.selectedOptions[0].defaultSelected && field.selectedIndex > 0 : field.value !== field.defaultValue);
+    const field = $$("#filter input:not([type=hidden]), #filter select").find(changed);
+    for (const type of field ? ["input", "change"] : []) field.dispatchEvent(new Event(type, { bubbles: true }));
+  }
+  document.addEventListener("htmx:after:init", (event) => { if (event.target.matches?.("#filter")) catchUp(); });
+  catchUp();
 
   document.addEventListener("DOMContentLoaded", () => {
     $("#zone").textContent = zone.replace(/_/g, " ");
