@@ -258,14 +258,15 @@ create table lensers.profiles (
   created_at timestamp with time zone not null default now(),
   departed_at timestamp with time zone,
   departed_to text,
+  departure_settled_at timestamp with time zone,
   source_departed_at timestamp with time zone,
   constraint profiles_pkey PRIMARY KEY (id),
   constraint profiles_user_id_key UNIQUE (user_id),
-  constraint profiles_departed_check CHECK ((((departed_at IS NULL) = (departed_to IS NULL)) AND ((departed_to IS NULL) OR (departed_to ~ '^[a-z0-9_-]{1,63}$'::text)))),
+  constraint profiles_departed_check CHECK ((((departed_at IS NULL) = (departed_to IS NULL)) AND ((departed_at IS NOT NULL) OR (departure_settled_at IS NULL)) AND ((departed_to IS NULL) OR (departed_to ~ '^[a-z0-9_-]{1,63}$'::text)))),
   constraint profiles_display_name_check CHECK ((char_length(display_name) <= 200)),
   constraint profiles_handle_check CHECK (((char_length(handle) >= 1) AND (char_length(handle) <= 200)))
 );
-CREATE INDEX profiles_departed_at_idx ON lensers.profiles USING btree (departed_at) WHERE (departed_at IS NOT NULL);
+CREATE INDEX profiles_departure_settled_at_idx ON lensers.profiles USING btree (departure_settled_at) WHERE (departure_settled_at IS NOT NULL);
 
 create type lenses.cron_spec as (
   minutes bigint,

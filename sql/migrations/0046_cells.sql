@@ -4,18 +4,22 @@
 alter table lensers.profiles
   add column departed_at timestamptz,
   add column departed_to text,
+  add column departure_settled_at timestamptz,
   add column source_departed_at timestamptz,
   -- squawk-ignore constraint-missing-not-valid
   add constraint profiles_departed_check check (
     (departed_at is null) = (departed_to is null)
+    and (departed_at is not null or departure_settled_at is null)
     and (departed_to is null or departed_to ~ '^[a-z0-9_-]{1,63}$'));
 comment on column lensers.profiles.departed_at is
   'When the tenant left this cell; NULL where it lives here.';
 comment on column lensers.profiles.departed_to is 'The cell that it left for.';
+comment on column lensers.profiles.departure_settled_at is
+  'When it was certain that the tenant is at work in its new cell: nothing takes the departure back.';
 comment on column lensers.profiles.source_departed_at is
   'When the tenant departed from the cell that it arrived here from last; NULL: it never arrived.';
-create index profiles_departed_at_idx on lensers.profiles (departed_at)
-where departed_at is not null;
+create index profiles_departure_settled_at_idx on lensers.profiles (departure_settled_at)
+where departure_settled_at is not null;
 
 create table lenses.departed_rows (
   lenser_id uuid not null,

@@ -100,7 +100,12 @@ class Cell:
 
 
 LOCAL = {
-    "lensers.profiles": ("departed_at", "departed_to", "source_departed_at"),
+    "lensers.profiles": (
+        "departed_at",
+        "departed_to",
+        "departure_settled_at",
+        "source_departed_at",
+    ),
     "lenses.workflow_schedules": ("tick_id", "tick_slots"),
     "lenses.workflow_runs": ("last_event_seq",),
     "lenses.workflow_run_events": ("id",),

@@ -8,6 +8,7 @@ from contextlib import suppress
 from uuid import UUID
 
 import psycopg
+import pytest
 
 from lf_sql import db as product_db
 from lf_sql.cells import tenant
@@ -202,3 +203,65 @@ def test_a_take_back_waits_for_a_carry(two_cells: TwoCells) -> None:
         other.execute("set lock_timeout = '50ms'")
         with refused("55P03"):
             other.execute("select lenses.fn_return_tenants(%s::uuid[])", [[scenario.tenant.id]])
+
+
+def test_calls_of_one_tenant_wait_for_nothing_of_each_other(
+    two_cells: TwoCells, committed: None
+) -> None:
+    """Each may write its profile afterwards: no call holds the row of another."""
+    one = two_cells.one
+    scenario = RunScenario(one.db)
+    call = "select public.fn_upsert_workflow(p_title => 'mine')"
+    name = "update lensers.profiles set display_name = 'new' where id = %s"
+    with one.db.another() as first, one.db.another() as second:
+        with as_user(first, scenario.tenant) as a, as_user(second, scenario.tenant) as b:
+            a.execute(call)
+            b.execute(call)
+            a.execute("set local role service_role")
+            a.execute("set local lock_timeout = '10s'")
+            a.execute(name, [scenario.tenant.id])
+
+
+@pytest.mark.parametrize("isolation", ["read committed", "repeatable read"])
+def test_a_transaction_older_than_the_departure_writes_nothing(
+    two_cells: TwoCells, committed: None, isolation: str
+) -> None:
+    one = two_cells.one
+    scenario = RunScenario(one.db)
+    with one.db.another() as caller, caller.transaction(force_rollback=True):
+        caller.execute(f"set transaction isolation level {isolation}")
+        caller.execute("select count(*) from lenses.workflows")
+        tenant.depart(one.conn, [scenario.tenant.id], "two")
+        with refused("42501" if isolation == "read committed" else "40001"):
+            with as_user(caller, scenario.tenant) as conn:
+                conn.execute("select public.fn_upsert_workflow(p_title => 'late')")
+
+
+INSERTS = {
+    "lenses.workflow_schedules": "insert into lenses.workflow_schedules "
+    "(lenser_id, workflow_id, schedule_type, cron_expr) "
+    "select lenser_id, id, 'cron', '* * * * *' from lenses.workflows",
+    "lenses.workflow_runs": "insert into lenses.workflow_runs "
+    "(lenser_id, workflow_id, workflow_version, idempotency_key, trigger_mode, policies) "
+    "select lenser_id, id, 1, 'by hand', 'manual', "
+    """'{"approval_policy": {"requiresApproval": false}}' from lenses.workflows""",
+}
+
+
+@pytest.mark.parametrize("table", INSERTS)
+def test_a_row_that_the_owner_has_not_committed_is_waited_for(
+    two_cells: TwoCells, committed: None, table: str
+) -> None:
+    one, two = two_cells.one, two_cells.two
+    scenario = RunScenario(one.db)
+    pid = one.conn.info.backend_pid
+    with one.db.another() as owner, owner.transaction():
+        owner.execute(INSERTS[table])
+        thread, errors = in_thread(lambda: tenant.depart(one.conn, [scenario.tenant.id], "two"))
+        wait_until(lambda: is_blocked(one.db, pid))
+    thread.join()
+    assert errors == []
+    assert one.db.value("select count(*) from lenses.schedule_due") == 0
+    assert one.claim() == []
+    assert tenant.carry(one.conn, two.conn, scenario.tenant.id)
+    assert two.db.value(f"select count(*) from {table}") == 1

@@ -114,6 +114,7 @@ def _go(
             _require_arrived(here, there, lenser, entry)
         say("arrived")
         journal.step(directory, entry, "arrived")
+    tenant.settle(here, [lenser])
     journal.finish(directory, entry, "done")
     say("done")
 

@@ -109,6 +109,7 @@ def carry_on(directory: Directory, entry: Entry, wait: float, say: Say) -> None:
         _unfreeze(old, entry)
         say("source unfrozen")
         _settle(directory, entry, new)
+        tenant.settle(old, entry.lenser_ids)
         say("settled")
         entry = journal.step(directory, entry, "settled")
         journal.finish(directory, entry, "done")
@@ -226,6 +227,8 @@ def _settle(directory: Directory, entry: Entry, new: Connection) -> None:
     Its copy of the directory goes, where it has one.
     """
     with new.transaction():
+        # Calls that clients make here already wait until it is settled.
+        new.execute("lock table lensers.profiles in access exclusive mode")
         if not _is_unsettled(new, entry):
             return
         staying = new.execute(

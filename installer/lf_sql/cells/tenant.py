@@ -6,7 +6,8 @@ active in both, and each step may be repeated after a kill.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -35,11 +36,13 @@ def carry(source: Connection, target: Connection, lenser_id: UUID) -> bool:
     """Copy a tenant that has departed from the source to the target, where it arrives.
 
     One transaction on the target, which commits first: meanwhile the departure cannot be taken
-    back. False where the tenant is active there already; 55000 where it is still in the source.
+    back. The source's settles the departure. What is booked in the source meanwhile waits, and is
+    refused then. False where the tenant is active there already; 55000 where it is still in the
+    source.
     """
     if presence(target, lenser_id) == "here":
         return False
-    with source.transaction(), steady_transaction(target):
+    with _alone(source, lenser_id), source.transaction(), steady_transaction(target):
         source.execute("set transaction isolation level repeatable read")
         target.execute("select lenses.fn_open_arrival()")
         statement = _COPY_OUT.format(UUID(str(lenser_id))).encode()
@@ -52,7 +55,23 @@ def carry(source: Connection, target: Connection, lenser_id: UUID) -> bool:
         row = target.execute(
             "select lenses.fn_arrive_tenant(%s::uuid) as arrived", [lenser_id]
         ).fetchone()
+        source.execute("select lenses.fn_settle_departures(%s::uuid[])", [[lenser_id]])
     return row is not None and bool(row["arrived"])
+
+
+@contextmanager
+def _alone(conn: Connection, lenser_id: UUID) -> Iterator[None]:
+    """The tenant's lock, whole, for as long as this connection lives: nobody writes for it.
+
+    Before the transaction begins, so that its snapshot has what was written.
+    """
+    key = "lensers.fn_tenant_lock(%s::uuid)"
+    conn.execute(f"select pg_catalog.pg_advisory_lock({key})", [lenser_id])
+    try:
+        yield
+    finally:
+        if not conn.broken:
+            conn.execute(f"select pg_catalog.pg_advisory_unlock({key})", [lenser_id])
 
 
 def has_arrived(source: Connection, target: Connection, lenser_id: UUID) -> bool:
@@ -83,11 +102,22 @@ def take_back(source: Connection, lenser_ids: Sequence[UUID]) -> list[UUID]:
 def leave(copy: Connection, lenser_ids: Sequence[UUID], to: str) -> list[UUID]:
     """In a cell that is a copy of the cell `to`: these tenants live there. Those that do now.
 
-    What is due, waits or is running of them in the copy ends without a word.
+    What is due, waits or is running of them in the copy ends without a word. Nobody may call in
+    the copy meanwhile.
     """
     return _ids(
-        copy, "select lenses.fn_leave_tenants(%s::uuid[], %s) as ids", [list(lenser_ids), to]
+        copy,
+        "select lenses.fn_depart_tenants(%s::uuid[], %s, p_is_copy => true) as ids",
+        [list(lenser_ids), to],
     )
+
+
+def settle(source: Connection, lenser_ids: Sequence[UUID]) -> list[UUID]:
+    """In the old cell, once they are at work in the new one: nothing takes the departure back.
+
+    What was put aside goes, and the purge may have what else they left. Those that are settled.
+    """
+    return _ids(source, "select lenses.fn_settle_departures(%s::uuid[]) as ids", [list(lenser_ids)])
 
 
 def presence(conn: Connection, lenser_id: UUID) -> Presence:

@@ -30,3 +30,14 @@ when (
 execute function lensers.tg_require_here();
 
 alter table agents.gateway_cron_runs enable always trigger gateway_cron_runs_tenant_here;
+
+create or replace trigger gateway_cron_runs_tenant_held
+before insert on agents.gateway_cron_runs
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_hold_tenant();
+
+alter table agents.gateway_cron_runs enable always trigger gateway_cron_runs_tenant_held;

@@ -50,3 +50,14 @@ when (
 execute function lensers.tg_require_here();
 
 alter table agents.gateway_crons enable always trigger gateway_crons_tenant_here;
+
+create or replace trigger gateway_crons_tenant_held
+before insert on agents.gateway_crons
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_hold_tenant();
+
+alter table agents.gateway_crons enable always trigger gateway_crons_tenant_held;

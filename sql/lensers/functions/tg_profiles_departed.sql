@@ -1,5 +1,5 @@
--- Guard of departed_at, departed_to and source_departed_at: whoever could change them could let a
--- tenant run in two cells. Only fn_depart_tenants, fn_arrive_tenant and fn_return_tenants do.
+-- Guard of departed_at, departed_to, departure_settled_at and source_departed_at: whoever could
+-- change them could let a tenant run in two cells. Only the functions of lenses/functions/cells do.
 -- A role with the table owner's rights may restore rows as they were.
 create or replace function lensers.tg_profiles_departed()
 returns trigger
@@ -22,4 +22,4 @@ end;
 $$;
 
 comment on function lensers.tg_profiles_departed() is
-  'Refuses (42501) to write departed_at, departed_to or source_departed_at by hand.';
+  'Refuses (42501) to write by hand where a tenant lives, has been or goes.';

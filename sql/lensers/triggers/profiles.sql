@@ -43,7 +43,8 @@ before insert on lensers.profiles
 for each row
 when (
   current_user <> 'lf_sql_engine'
-  and (new.departed_at, new.departed_to, new.source_departed_at) is distinct from (null, null, null)
+  and num_nonnulls(
+    new.departed_at, new.departed_to, new.departure_settled_at, new.source_departed_at) > 0
 )
 execute function lensers.tg_profiles_departed();
 
@@ -52,8 +53,9 @@ before update on lensers.profiles
 for each row
 when (
   current_user <> 'lf_sql_engine'
-  and (old.departed_at, old.departed_to, old.source_departed_at)
-  is distinct from (new.departed_at, new.departed_to, new.source_departed_at)
+  and (old.departed_at, old.departed_to, old.departure_settled_at, old.source_departed_at)
+  is distinct from
+  (new.departed_at, new.departed_to, new.departure_settled_at, new.source_departed_at)
 )
 execute function lensers.tg_profiles_departed();
 

@@ -20,3 +20,14 @@ when (
 execute function lensers.tg_require_here();
 
 alter table lenses.schedule_due enable always trigger schedule_due_tenant_here;
+
+create or replace trigger schedule_due_tenant_held
+before insert on lenses.schedule_due
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_hold_tenant();
+
+alter table lenses.schedule_due enable always trigger schedule_due_tenant_held;

@@ -146,3 +146,14 @@ when (
 execute function lensers.tg_require_here();
 
 alter table lenses.workflow_schedules enable always trigger workflow_schedules_tenant_here;
+
+create or replace trigger workflow_schedules_tenant_held
+before insert on lenses.workflow_schedules
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_hold_tenant();
+
+alter table lenses.workflow_schedules enable always trigger workflow_schedules_tenant_held;

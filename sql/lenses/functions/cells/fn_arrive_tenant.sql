@@ -54,7 +54,7 @@ begin
   perform lenses.fn_make_due_rows(array[p_lenser_id]);
   perform lenses.fn_log_arrival(array[p_lenser_id]);
   update lensers.profiles as p
-  set departed_at = null, departed_to = null, source_departed_at = (
+  set departed_at = null, departed_to = null, departure_settled_at = null, source_departed_at = (
     select (x.row_texts ->> 'departed_at')::timestamptz from pg_temp.tenant_rows as x
     where x.table_name = 'lensers.profiles' limit 1)
   where p.id = p_lenser_id;

@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
--- For the purge: what tenants who departed before p_before have left behind, about p_limit rows a
--- table; returns how many. The profile stays and says where the tenant lives; runs, events and logs
--- go by their own retention, and workflows once no run of theirs is left. An arrival waits for the
--- profile's lock, or is skipped.
+-- For the purge: what tenants whose departure was settled before p_before have left behind, about
+-- p_limit rows a table; returns how many. The profile stays and says where the tenant lives; runs,
+-- events and logs go by their own retention, and workflows once no run of theirs is left. An
+-- arrival waits for the profile's lock, or is skipped.
 create or replace function lenses.fn_purge_departed(p_before timestamptz, p_limit integer)
 returns integer
 language plpgsql
@@ -17,16 +17,12 @@ declare
 begin
   v_ids := array(
     select p.id from lensers.profiles as p
-    where p.departed_at < p_before
+    where p.departure_settled_at < p_before
     order by p.id
     for no key update skip locked);
   if v_ids = '{}' then
     return 0;
   end if;
-  delete from lenses.departed_rows as d
-  where d.lenser_id = any (v_ids);
-  get diagnostics v_count = row_count;
-  v_total := v_total + v_count;
   delete from lenses.workflow_schedules as s
   where s.id in (
     select x.id from lenses.workflow_schedules as x where x.lenser_id = any (v_ids) limit p_limit);

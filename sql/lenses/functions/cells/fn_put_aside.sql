@@ -1,5 +1,5 @@
 -- owner: lf_sql_engine
--- For fn_depart_tenants and fn_leave_tenants, which have locked the rows: keeps what is live of the
+-- For fn_depart_tenants, which has locked the rows: keeps what is live of the
 -- tenants in lenses.departed_rows, then ends it here. A run's trail says that it departed; the
 -- event goes along. Schedules keep their rows as they are and leave the due index. p_is_copy: the
 -- rows are a copy of what lives elsewhere, so that nothing is kept, no trail goes on, and what is

@@ -11,12 +11,23 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
+  v_settled record;
   v_ids uuid[];
   v_table record;
   v_row_texts jsonb;
   v_parts record;
 begin
   perform lenses.fn_lock_tenants(p_lenser_ids);
+  select p.id, p.departed_to into v_settled
+  from lensers.profiles as p
+  where p.id = any (p_lenser_ids) and p.departure_settled_at is not null
+  limit 1;
+  if found then
+    raise exception using
+      errcode = '55000',
+      message = format('tenant "%s" is at work in cell %s', v_settled.id, v_settled.departed_to),
+      hint = 'lf-sql cells move moves it back.';
+  end if;
   v_ids := array(
     select p.id from lensers.profiles as p
     where p.id = any (p_lenser_ids) and p.departed_at is not null
@@ -60,7 +71,9 @@ begin
   where d.lenser_id = any (v_ids) and d.table_name = 'lenses.workflow_runs';
   delete from lenses.departed_rows as d where d.lenser_id = any (v_ids);
   perform lenses.fn_make_due_rows(v_ids);
-  update lensers.profiles as p set departed_at = null, departed_to = null where p.id = any (v_ids);
+  update lensers.profiles as p
+  set departed_at = null, departed_to = null, departure_settled_at = null
+  where p.id = any (v_ids);
   return array(
     select p.id from lensers.profiles as p where p.id = any (p_lenser_ids) order by p.id);
 end;
@@ -68,4 +81,5 @@ $$;
 
 comment on function lenses.fn_return_tenants(uuid[]) is
   'Takes departures back: everything as before, waiting runs too. Only where no arrival has '
-  'happened and none can any more; or in a cell that was split off. Returns those that are here.';
+  'happened and none can any more; or in a cell that was split off. Returns those that are here. '
+  '55000: a tenant has arrived.';

@@ -29,6 +29,13 @@ begin
       ),
       hint = 'Give what the attempt has spent.';
   end if;
+  -- Its tenant may be between two cells: what is booked before the carrying begins goes along.
+  perform pg_advisory_xact_lock_shared(lensers.fn_tenant_lock(r.lenser_id))
+  from lenses.workflow_runs as r where r.id = p_run_id;
+  perform lensers.fn_require_here(p.id)
+  from lenses.workflow_runs as r
+  inner join lensers.profiles as p on p.id = r.lenser_id and p.departure_settled_at is not null
+  where r.id = p_run_id;
   select r.* into v_run from lenses.workflow_runs as r where r.id = p_run_id for no key update;
   if not exists (
     select from lenses.workflow_run_events as e
@@ -66,4 +73,5 @@ comment on function lenses.fn_book_run_credits(uuid, text, integer, numeric) is
   'end was not accepted: the run was cancelled, or its lease was gone and '
   'fn_complete_workflow_run or fn_fail_workflow_run returned false. Writes an event run.booked, '
   'and books an attempt once: true where it is booked, now or before; false, and nothing '
-  'changed, where p_worker_id never had that attempt. 22023: not more than 0.';
+  'changed, where p_worker_id never had that attempt. 22023: not more than 0; 42501: the run''s '
+  'tenant lives in another cell.';
