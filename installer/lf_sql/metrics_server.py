@@ -21,6 +21,7 @@ from lf_sql.stopping import stop_on
 THREADS = 4
 WAITING = 16  # connections accepted and not looked at yet; what comes beyond is closed
 PATIENCE = 5.0  # seconds in all that a client has for its request, and as many for its answer
+WAKE = 0.5  # seconds until the main thread looks for a signal
 UNAVAILABLE = "the figures cannot be had now\n"
 
 
@@ -200,7 +201,9 @@ def serve(
         say(f"listening on http://{host}:{server.server_address[1]}/metrics")
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            stop.wait()
+            # A wait without end can sleep through a signal, whose handler runs in this thread.
+            while not stop.wait(WAKE):
+                pass
         finally:
             server.shutdown()
 

@@ -142,9 +142,32 @@ def test_a_cell_that_stops_in_the_middle_is_down(
     monkeypatch.setattr(metrics, "samples", stuck)
     monkeypatch.setattr(figures, "PATIENCE", 1.0)
     with fleet.directory() as directory:
+        cell = directory.cell("b")
         rows = figures.samples(directory, directory.cells())
     found = {r["labels"]["cell"]: r["value"] for r in rows if r["name"] == "lf_sql_cell_up"}
     assert found == {"a": 1, "b": 0}
+    assert cell.conninfo not in [address for _, address in figures._late]
+
+
+def test_who_waits_for_a_cell_without_end_is_one(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "LONGEST", 1.0)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        port = silent.getsockname()[1]
+        address = f"host=127.0.0.1 port={port} dbname=x user=x connect_timeout=3600"
+        readdress(fleet, "a", address)
+        with fleet.directory() as directory:
+            for _ in range(3):
+                rows = figures.samples(directory, [directory.cell("a")])
+                assert {r["value"] for r in rows if r["name"] == "lf_sql_cell_up"} == {0}
+        silent.settimeout(120)
+        silent.accept()[0].close()
+        silent.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            silent.accept()
 
 
 def test_without_the_directory_there_are_no_figures(fleet: Fleet) -> None:

@@ -22,6 +22,8 @@ from lf_sql.metrics_server import cut
 Row = dict[str, Any]
 PATIENCE = 12.0  # seconds that a cell has for its figures once it is reached
 LONGEST = 25.0  # seconds in all, for what no other time-out ends
+# Who still waits for a cell after that. Meanwhile nobody else asks it, or they would pile up.
+_late: dict[tuple[int, str], Thread] = {}
 _COUNTS = """
 select c.name, count(t.user_id) as tenants
 from lf_fleet.cells as c
@@ -82,12 +84,18 @@ def _of_cells(cells: Sequence[Cell]) -> dict[int, list[Row]]:
             found[cell.id] = _of_cell(cell)
 
     # Daemons: a command that is told to stop waits for none of them.
-    threads = [Thread(target=ask, args=[cell], daemon=True) for cell in cells]
-    for thread in threads:
+    threads = {}
+    for cell in cells:
+        key = (cell.id, cell.conninfo)
+        if not (key in _late and _late[key].is_alive()):
+            threads[key] = Thread(target=ask, args=[cell], daemon=True)
+    for thread in threads.values():
         thread.start()
     end = time.monotonic() + LONGEST
-    for thread in threads:
+    for key, thread in threads.items():
         thread.join(max(0.0, end - time.monotonic()))
+        if thread.is_alive():
+            _late[key] = thread
     return dict(found)
 
 
