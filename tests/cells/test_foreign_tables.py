@@ -12,7 +12,7 @@ import pytest
 from lf_sql.cells import foreign
 from lf_sql.cells.directory import Cell
 from tests.cells.fleet import Fleet, down
-from tests.support.cli import refused
+from tests.support.cli import lf_sql, refused, succeeded
 from tests.support.database import Database, connect, make_tenant
 
 STRANGER = "lf_test_fdw_stranger"
@@ -77,6 +77,8 @@ def test_rows_of_all_cells(fleet: Fleet, home: Database) -> None:
             here = home.rows(f"select * from lf_fleet.all_{kind} where cell = '{name}'")
             assert there, kind
             assert sorted(tuple(row)[1:] for row in here) == sorted(map(tuple, there)), kind
+    plan = home.column("explain select * from lf_fleet.all_schedules")
+    assert sum("Async Foreign Scan" in line for line in plan) == 2  # both are asked at once
     rows = home.rows("select cell, user_id from lf_fleet.all_tenants order by cell")
     assert [(row.cell, row.user_id) for row in rows] == sorted(users.items())
     assert fleet.did("cells", "list").count("\n") == 3  # the directory is still taken for ours
@@ -178,6 +180,20 @@ def test_a_cell_that_is_down_hides_no_other_schema(fleet: Fleet, home: Database)
     with down(fleet, "b"):
         applied(fleet, home)
         assert home.value("select tenants from lf_cell_a.cell_health") == 0
+
+
+def test_a_directory_in_the_database_of_a_cell(fleet: Fleet, home: Database) -> None:
+    """As the manual has it: what belongs to the cell is as installed, before and after."""
+    cell = fleet.databases["a"]
+    env = {"LF_SQL_DIRECTORY": cell.dsn}
+    for words in (("init",), ("add", "one", "--dsn", cell.dsn)):
+        succeeded(lf_sql("cells", *words, env=env))
+    done = psql(cell, succeeded(lf_sql("cells", "foreign-tables", env=env)))
+    assert done.returncode == 0, done.stderr
+    mapped(cell, "one")
+    assert cell.column("select cell from lf_fleet.all_health") == ["one"]
+    for words in (("cells", "verify"), ("verify",), ("install",), ("verify",)):
+        succeeded(lf_sql(*words, "--dsn", cell.dsn, env=env))
 
 
 def test_no_secret_is_in_it(fleet: Fleet, home: Database) -> None:
