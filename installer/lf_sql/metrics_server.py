@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,18 +16,23 @@ import psycopg
 from lf_sql import metrics
 from lf_sql.db import Connection, describe
 from lf_sql.errors import LfSqlError
+from lf_sql.stopping import stop_on
 
 THREADS = 4
 WAITING = 16  # connections accepted and not looked at yet; what comes beyond is closed
-PATIENCE = 5.0  # seconds in all that a client has for its request and its answer
+PATIENCE = 5.0  # seconds in all that a client has for its request, and as many for its answer
+WAKE = 0.5  # seconds until the main thread looks for a signal
 UNAVAILABLE = "the figures cannot be had now\n"
 
 
 class Pool:
     """At most one database connection a thread, made when it is needed and kept while it works."""
 
-    def __init__(self, connect: Callable[[], Connection]) -> None:
+    def __init__(
+        self, connect: Callable[[], Connection], read: Callable[[Connection], str]
+    ) -> None:
         self._connect = connect
+        self._read = read
         self._here = threading.local()
         self._all: set[Connection] = set()
         self._lock = threading.Lock()
@@ -36,7 +42,7 @@ class Pool:
         kept: Connection | None = getattr(self._here, "conn", None)
         if kept is not None:
             try:
-                return metrics.text(kept)
+                return self._read(kept)
             except psycopg.Error:
                 is_broken = kept.broken
                 self._give_up(kept)
@@ -47,7 +53,7 @@ class Pool:
             self._all.add(conn)
         try:
             conn.execute("set statement_timeout = '10s'")
-            return metrics.text(conn)
+            return self._read(conn)
         except psycopg.Error:
             self._give_up(conn)
             raise
@@ -111,16 +117,11 @@ class Server(HTTPServer):
     def _serve(self) -> None:
         while accepted := self._accepted.get():
             request, address = accepted
-            # A timeout for each read would let a slow client hold the thread forever.
-            end = threading.Timer(PATIENCE, cut, [request])
-            end.daemon = True
-            end.start()
             try:
                 self.finish_request(request, address)
             except Exception:
                 self.handle_error(request, address)
             finally:
-                end.cancel()
                 self.shutdown_request(request)
 
 
@@ -130,11 +131,28 @@ class Handler(BaseHTTPRequestHandler):
     timeout = PATIENCE
     server: Server
 
+    def setup(self) -> None:
+        super().setup()
+        self._wait()
+
+    def handle(self) -> None:
+        try:
+            super().handle()
+        finally:
+            self._end.cancel()
+
+    def _wait(self) -> None:
+        """A timeout for each read would let a slow client hold the thread forever."""
+        self._end = threading.Timer(PATIENCE, cut, [self.connection])
+        self._end.daemon = True
+        self._end.start()
+
     def do_GET(self) -> None:
         """The figures; what is wrong is said in the log alone."""
         if self.path.split("?")[0] not in ("/", "/metrics"):
             self._answer(404, "only /metrics is here\n")
             return
+        self._end.cancel()  # the client waits for us now
         try:
             body = self.server.pool.text()
         except psycopg.Error as error:
@@ -150,6 +168,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, code: int, body: str) -> None:
         data = body.encode()
+        self._end.cancel()
+        self._wait()
         self.send_response(code)
         self.send_header("Content-Type", metrics.CONTENT_TYPE)
         self.send_header("Content-Length", str(len(data)))
@@ -165,22 +185,38 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def serve(
-    host: str,
-    port: int,
+    address: tuple[str, int],
     connect: Callable[[], Connection],
-    ready: Callable[[int], None],
-    stop: threading.Event,
+    read: Callable[[Connection], str],
     say: Callable[[str], None],
+    stop: threading.Event,
 ) -> None:
-    """Answer GET /metrics (and /) until `stop` is set."""
+    """Answer GET /metrics (and /) with what `read` says, until `stop` is set."""
+    host, port = address
     try:
-        server = Server((host, port), Pool(connect), say)
+        server = Server((host, port), Pool(connect, read), say)
     except OSError as error:
         raise LfSqlError(f"cannot listen on {host}:{port}: {error.strerror}") from None
     with server:
-        ready(server.server_address[1])
+        say(f"listening on http://{host}:{server.server_address[1]}/metrics")
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            stop.wait()
+            # A wait without end can sleep through a signal, whose handler runs in this thread.
+            while not stop.wait(WAKE):
+                pass
         finally:
             server.shutdown()
+
+
+def serve_until_stopped(
+    address: tuple[str, int],
+    connect: Callable[[], Connection],
+    read: Callable[[Connection], str],
+    say: Callable[[str], None],
+) -> None:
+    """The same until SIGTERM or SIGINT."""
+    # An event, not an exception: an exception raised in a finalizer is lost.
+    stop = stop_on(signal.SIGTERM)
+    with suppress(KeyboardInterrupt):
+        serve(address, connect, read, say, stop)
+    say("stopped")

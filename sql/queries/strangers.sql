@@ -133,7 +133,11 @@ from (
   inner join (values ('v', 'view'), ('m', 'materialized view'),
     ('f', 'foreign table')) as k (relkind, word)
     on c.relkind::text = k.relkind
-  where c.relkind in ('m', 'f') or c.name like 'lf\_sql.%' or c.name like 'lf\_fleet.%'
+  where c.relkind in ('m', 'f') or c.name like 'lf\_sql.%'
+    -- These are of `lf-sql cells foreign-tables`; no command reads them.
+    or c.name like 'lf\_fleet.%' and c.name not in (
+      'lf_fleet.all_health', 'lf_fleet.all_runs', 'lf_fleet.all_schedules', 'lf_fleet.all_tenants'
+    )
 
   union all
 

@@ -188,6 +188,18 @@ def made_fleet(state: State, *names: str) -> Iterator[Fleet]:
         state.drop(name)
 
 
+@contextmanager
+def down(fleet: Fleet, name: str) -> Iterator[None]:
+    """Nobody is let into the cell."""
+    database = fleet.databases[name].dbname
+    with connect(fleet.state.server.dsn()) as admin:
+        admin.execute(f"alter database {database} allow_connections false")
+        try:
+            yield
+        finally:
+            admin.execute(f"alter database {database} allow_connections true")
+
+
 def environment(fleet: Fleet) -> dict[str, str]:
     """For a command that is a process of its own."""
     return {**os.environ, directories.VARIABLE: fleet.directory_dsn}

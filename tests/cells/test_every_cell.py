@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from lf_sql.cells import directory as directories
-from tests.cells.fleet import Fleet
+from tests.cells.fleet import Fleet, down
 from tests.support.cli import lf_sql, refused
 from tests.support.database import connect, wait_until
 from tests.support.processes import running
-
-
-@contextmanager
-def down(fleet: Fleet, name: str) -> Iterator[None]:
-    """Nobody is let into the cell."""
-    database = fleet.databases[name].dbname
-    with connect(fleet.state.server.dsn()) as admin:
-        admin.execute(f"alter database {database} allow_connections false")
-        try:
-            yield
-        finally:
-            admin.execute(f"alter database {database} allow_connections true")
 
 
 def outdated(fleet: Fleet, *names: str) -> None:
@@ -94,27 +80,6 @@ def test_verify_finds_a_tenant_in_the_wrong_cell(fleet: Fleet) -> None:
     assert f"move {user} --to a mends it" in done.stdout
     fleet.did("cells", "move", user, "--to", "a")
     fleet.did("cells", "verify")
-
-
-def test_figures_have_the_cell_as_a_label(fleet: Fleet) -> None:
-    fleet.place("a")
-    fleet.tick()
-    with down(fleet, "b"):
-        text = fleet.did("cells", "metrics")
-    assert 'lf_sql_cell_up{cell="a"} 1.0' in text
-    assert 'lf_sql_cell_up{cell="b"} 0.0' in text
-    assert 'lf_sql_cell_tenants{cell="a"} 1.0' in text
-    assert "lf_sql_fleet_moves_unfinished 0.0" in text
-    from prometheus_client.parser import text_string_to_metric_families
-
-    families = list(text_string_to_metric_families(text))
-    names = [family.name for family in families]
-    assert len(names) == len(set(names))
-    histograms = [family for family in families if family.type == "histogram"]
-    assert histograms
-    for family in histograms:
-        for sample in family.samples:
-            assert sample.labels["cell"] == "a"
 
 
 def test_an_executor_for_all_cells(fleet: Fleet) -> None:

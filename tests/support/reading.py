@@ -75,7 +75,7 @@ CHANGES = {
 # Servers of their own: the console's pages are asked one by one; the demo needs no database. What reads
 # files, or other schedulers, is asked in tests/surface; what reads the directory, in tests/cells.
 ELSEWHERE = {
-    "cells add", "cells health", "cells init", "cells list", "cells locate", "cells metrics", "cells move", "cells place",
+    "cells add", "cells foreign-tables", "cells health", "cells init", "cells list", "cells locate", "cells metrics", "cells move", "cells place",
     "cells resume", "cells set", "cells split", "cells upgrade", "cells verify",
     "console", "demo", "diff", "import crontab", "import kubernetes", "import pg-cron", "import pg-timetable",
 }  # fmt: skip

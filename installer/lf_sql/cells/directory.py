@@ -63,17 +63,31 @@ def opened(dsn: str) -> Iterator[Directory]:
         yield directory
 
 
-@contextmanager
-def _connected(dsn: str) -> Iterator[Connection]:
+def connect(dsn: str) -> Connection:
+    """A connection to a database that holds a directory. LfSqlError where it holds none."""
+    conn = _connect(dsn)
     try:
-        conn = db.connect(dsn, application_name="lf-sql cells")
+        Directory(conn).check()
+    except BaseException:
+        conn.close()
+        raise
+    return conn
+
+
+def _connect(dsn: str) -> Connection:
+    try:
+        return db.connect(dsn, application_name="lf-sql cells")
     except CannotConnect as error:
         raise LfSqlError(
             f"the directory does not answer: {error.message}",
             f"cells and their ticks go on without it; correct --directory or {VARIABLE}, or reach "
             "a cell by --dsn",
         ) from None
-    with conn:
+
+
+@contextmanager
+def _connected(dsn: str) -> Iterator[Connection]:
+    with _connect(dsn) as conn:
         make_durable(conn)
         yield conn
 
@@ -175,6 +189,10 @@ class Directory:
             "select id, name, conninfo, is_open, version from lf_fleet.cells order by id"
         ).fetchall()
         return [Cell(**row) for row in rows]
+
+    def asked(self, name: str | None) -> list[Cell]:
+        """The cell of this name, or all of them where none is given."""
+        return [self.cell(name)] if name else self.cells()
 
     def cell(self, name: str) -> Cell:
         """The cell of this name."""

@@ -114,6 +114,7 @@ def _shared() -> list[click.Option]:
             metavar="NAME",
             expose_value=False,
             callback=remember,
+            shell_complete=where.complete,
             help="The cell of this name, by the directory.",
         ),
         click.Option(

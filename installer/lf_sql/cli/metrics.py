@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-
 import click
 
 from lf_sql import db, metrics, metrics_server
 from lf_sql.cli.context import emit, note, options
+from lf_sql.cli.params import LISTEN
 from lf_sql.cli.session import installed
-from lf_sql.stopping import stop_on
 
 
 @click.command(
     epilog="\b\nExamples:\n  lf-sql metrics > /var/lib/node_exporter/lf_sql.prom\n"
     "  lf-sql metrics --listen 127.0.0.1:9187"
 )
-@click.option("--listen", metavar="HOST:PORT", help="Serve the figures over HTTP until stopped.")
-def command(listen: str | None) -> None:
+@LISTEN
+def command(listen: tuple[str, int] | None) -> None:
     """Print all figures as Prometheus text, or serve them at /metrics."""
     if listen is None:
         with installed() as conn:
@@ -31,22 +28,9 @@ def command(listen: str | None) -> None:
         else:
             click.echo(text, nl=False)
         return
-    host, _, port = listen.rpartition(":")
-    if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise click.UsageError(f"--listen wants HOST:PORT, not {listen!r}")
-    host = host.strip("[]")
     with installed():
         metrics.client()
     dsn = options().dsn
-    # An event, not an exception: an exception raised in a finalizer is lost.
-    stop = stop_on(signal.SIGTERM)
-    with contextlib.suppress(KeyboardInterrupt):
-        metrics_server.serve(
-            host,
-            int(port),
-            lambda: db.connect(dsn, application_name="lf-sql metrics"),
-            lambda found: note(f"listening on http://{host}:{found}/metrics"),
-            stop,
-            note,
-        )
-    note("stopped")
+    metrics_server.serve_until_stopped(
+        listen, lambda: db.connect(dsn, application_name="lf-sql metrics"), metrics.text, note
+    )

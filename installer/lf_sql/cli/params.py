@@ -99,3 +99,27 @@ class Json(click.ParamType):
         if not is_utf8(text):
             self.fail(f"{text!r} is not UTF-8: write it in UTF-8", param, ctx)
         return text
+
+
+class Address(click.ParamType):
+    """HOST:PORT, as host and port; an IPv6 host stands in brackets."""
+
+    name = "address"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
+        if isinstance(value, tuple):
+            return value
+        host, _, port = str(value).rpartition(":")
+        if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+            self.fail(f"{value!r} is no address: write HOST:PORT, as 127.0.0.1:9187", param, ctx)
+        return host.strip("[]"), int(port)
+
+
+LISTEN = click.option(
+    "--listen",
+    type=Address(),
+    metavar="HOST:PORT",
+    help="Serve the figures over HTTP until stopped.",
+)

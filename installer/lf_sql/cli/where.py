@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from uuid import UUID
 
 import click
+from click.shell_completion import CompletionItem
 
 from lf_sql.cells import directory as directories
 from lf_sql.cells.directory import Cell
@@ -40,3 +42,21 @@ def cells_of(directory: str | None, dsn: str | None, cell: str | None) -> list[C
     if not cells:
         raise LfSqlError("the directory has no cells", "lf-sql cells add NAME --dsn DSN")
     return cells
+
+
+def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Shell completion of cells' names; silent where the directory does not answer."""
+    os.environ.setdefault("PGCONNECT_TIMEOUT", "2")  # a user waits for the completion
+    try:
+        address = directories.given(getattr(ctx.obj, "directory", None))
+        if address is None:
+            return []
+        with directories.opened(address) as found:
+            cells = found.cells()
+    except Exception:  # a shell that completes a word cannot show an error
+        return []
+    return [
+        CompletionItem(cell.name, help="open" if cell.is_open else "closed")
+        for cell in cells
+        if cell.name.startswith(incomplete)
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lf_sql.cli.cells import change, every, where
+from lf_sql.cli.cells import change, every, foreign, where
 from lf_sql.cli.lazy import SuggestingGroup
 
 group = SuggestingGroup(
@@ -12,7 +12,7 @@ group = SuggestingGroup(
     "  lf-sql cells add berlin --dsn postgresql://postgres@b.example.org/app\n"
     "  lf-sql cells move USER_UUID --to berlin\n"
     "  lf-sql cells health",
-    commands=[*where.COMMANDS, *change.COMMANDS, *every.COMMANDS],
+    commands=[*where.COMMANDS, *change.COMMANDS, *every.COMMANDS, *foreign.COMMANDS],
 )
 
 __all__ = ["group"]

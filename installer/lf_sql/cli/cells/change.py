@@ -8,6 +8,7 @@ import click
 
 from lf_sql.cells import journal, move, resume, split
 from lf_sql.cells.journal import Entry
+from lf_sql.cli import where
 from lf_sql.cli.cells.common import WAIT, directory_option, fleet, user
 from lf_sql.cli.context import emit, note
 from lf_sql.errors import LfSqlError
@@ -20,7 +21,13 @@ COLUMNS = ["id", "kind", "from_cell", "to_cell", "tenants", "outcome"]
     epilog="\b\nExample:\n  lf-sql cells move USER_UUID --to berlin",
 )
 @click.argument("user_ids", metavar="USER_UUID...", nargs=-1, required=True)
-@click.option("--to", metavar="CELL", required=True, help="The cell to move into.")
+@click.option(
+    "--to",
+    metavar="CELL",
+    required=True,
+    help="The cell to move into.",
+    shell_complete=where.complete,
+)
 @WAIT
 @directory_option
 def move_(user_ids: tuple[str, ...], to: str, wait: float) -> None:
@@ -46,7 +53,7 @@ def move_(user_ids: tuple[str, ...], to: str, wait: float) -> None:
     epilog="\b\nExample:\n  lf-sql cells split berlin --to berlin2 \\\n"
     "    --standby postgresql://postgres@standby.example.org/app",
 )
-@click.argument("cell")
+@click.argument("cell", shell_complete=where.complete)
 @click.option("--standby", metavar="DSN", required=True, help="A streaming standby of the cell.")
 @click.option("--to", metavar="NAME", required=True, help="The name of the new cell.")
 @click.option(

@@ -59,8 +59,7 @@ def fleet() -> Iterator[tuple[Directory, Progress]]:
 
 def asked(directory: Directory) -> list[Cell]:
     """The cell of --cell, else all of them."""
-    name = options().cell
-    return [directory.cell(name)] if name else directory.cells()
+    return directory.asked(options().cell)
 
 
 def user(value: str) -> UUID:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
-from lf_sql import apply, metrics
+from lf_sql import apply, metrics, metrics_server
+from lf_sql.cells import directory as directories
 from lf_sql.cells import figures, fleet, inspect
-from lf_sql.cli.cells.common import asked, directory_option
+from lf_sql.cli.cells.common import address, asked, directory_option
 from lf_sql.cli.cells.common import fleet as opened
 from lf_sql.cli.context import emit, note, options
+from lf_sql.cli.params import LISTEN
 from lf_sql.errors import LfSqlError
 
 
@@ -41,16 +43,37 @@ def health(server: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-@click.command("metrics", epilog="\b\nExample:\n  lf-sql cells metrics > lf_sql.prom")
+@click.command(
+    "metrics",
+    epilog="\b\nExamples:\n  lf-sql cells metrics > lf_sql.prom\n"
+    "  lf-sql cells metrics --listen 127.0.0.1:9187",
+)
+@LISTEN
 @directory_option
-def metrics_() -> None:
-    """Print the figures of every cell as Prometheus text, with the label cell."""
+def metrics_(listen: tuple[str, int] | None) -> None:
+    """Print the figures of every cell as Prometheus text, with the label cell, or serve them.
+
+    A cell that does not answer has lf_sql_cell_up 0.
+    """
+    if listen is not None:
+        _serve(listen)
+        return
     with opened() as (directory, _):
         rows = figures.samples(directory, asked(directory))
     if options().as_json:
         emit(rows)
     else:
         click.echo(metrics.text_of(rows), nl=False)
+
+
+def _serve(listen: tuple[str, int]) -> None:
+    with opened() as (directory, _):
+        asked(directory)
+    metrics.client()
+    dsn, only = address(), options().cell
+    metrics_server.serve_until_stopped(
+        listen, lambda: directories.connect(dsn), lambda conn: figures.text(conn, only), note
+    )
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql cells verify")

@@ -9,6 +9,7 @@ from lf_sql.cells import place as places
 from lf_sql.cells.directory import Cell, Directory
 from lf_sql.cli.cells.common import address, directory_option, fleet, user
 from lf_sql.cli.context import emit, emit_one, note, options
+from lf_sql.cli.where import complete
 from lf_sql.errors import LfSqlError
 
 LIST = """
@@ -60,7 +61,7 @@ def add(name: str, closed: bool) -> None:
     epilog="\b\nExamples:\n  lf-sql cells set berlin --closed\n"
     "  lf-sql cells set berlin --dsn postgresql://postgres@b2.example.org/app",
 )
-@click.argument("name")
+@click.argument("name", shell_complete=complete)
 @click.option("--open/--closed", "is_open", default=None, help="Place new tenants there, or none.")
 @directory_option
 def set_(name: str, is_open: bool | None) -> None:
