@@ -306,7 +306,7 @@ def test_the_database_goes_back_by_the_manuals_commands(tmp_path: Path) -> None:
         assert release.install(folder, dsn).returncode == 0
         with connect(dsn) as conn:
             schedule = make_schedule(conn, make_workflow(conn, make_tenant(conn)))
-            due_in(conn, schedule, -1)
+            due_in(conn, schedule, -10)  # slots of one second are one slot
             assert conn.value("select lenses.fn_dispatch_scheduled_workflows()") == 1
             before = everything(conn)
             slots = "select id, scheduled_for from lenses.workflow_runs order by 2"
@@ -317,7 +317,7 @@ def test_the_database_goes_back_by_the_manuals_commands(tmp_path: Path) -> None:
         with connect(dsn) as conn:
             due_in(conn, schedule, -1)
             lost = conn.value("select next_run_at from lenses.workflow_schedules")
-            conn.value("select lenses.fn_dispatch_scheduled_workflows()")
+            assert conn.value("select lenses.fn_dispatch_scheduled_workflows()") == 1
             afterwards = dict(conn.rows("select scheduled_for, id from lenses.workflow_runs"))
         shell(restore)
         with connect(dsn) as conn:

@@ -50,7 +50,7 @@ begin
         column = 'secret_name',
         message = format(
           'the secret "%s" of the tenant''s delivery is another one here, and is in use', v_name),
-        hint = 'lf-sql delivery set NAME --secret-name gives the tenant''s delivery its own.';
+        hint = 'lenses.fn_set_delivery gives the tenant''s delivery a secret of another name.';
     end if;
     execute format(
       'insert into %1$s as o (%2$s) select %3$s from pg_temp.tenant_rows as x'
