@@ -49,13 +49,13 @@ bench: $(VENV)/.test $(VENV)/.bench ## the figures, side by side with their refe
 soak: $(VENV)/.test ## 75 played days at 10,000 schedules a minute: what grows? About half an hour
 	@$(BIN)/python -m tests.bench soak
 
-proof: $(VENV)/.test $(VENV)/.monitoring ## the long tests: crashes, concurrency, real minutes
+proof: $(VENV)/.test $(VENV)/.npm $(VENV)/.monitoring ## the long tests: crashes, concurrency, real minutes
 	@$(PYTEST) -m slow tests
 
 monitoring: $(VENV)/.test $(VENV)/.monitoring ## promtool on the alerts, a real Prometheus on the dashboard
 	@$(PYTEST) -m '' tests/surface/test_monitoring.py
 
-test-matrix: $(VENV)/.test ## the tests on PostgreSQL 15, 16, 17 and 18 from PyPI wheels
+test-matrix: $(VENV)/.test $(VENV)/.npm ## the tests on PostgreSQL 15, 16, 17 and 18 from PyPI wheels
 	@$(BIN)/python -m tests.support.matrix $(PARALLEL)
 
 release-check: $(VENV)/.test ## what a version passes before its release, a verdict a step; ONLY="NAME …" runs some of it
