@@ -145,6 +145,7 @@ class TwoCells:
     def move(self, lenser_id: UUID, source: Cell, target: Cell) -> None:
         assert tenant.depart(source.conn, [lenser_id], target.name) == [lenser_id]
         assert tenant.carry(source.conn, target.conn, lenser_id)
+        assert tenant.settle(source.conn, [lenser_id]) == [lenser_id]
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from lf_sql.cells import split
+from lf_sql.cells import move, split
 from lf_sql.cells.directory import connected
 from lf_sql.cells.half import half
 from tests.cells.fleet import STREAMING, Fleet, Killed, dies_at, environment, made_fleet
@@ -247,6 +247,23 @@ def test_nobody_goes_to_a_cell_that_is_being_made(rig: Rig) -> None:
     new = "00000000-0000-4000-8000-000000000001"
     refused(fleet.lf("cells", "place", new, "--cell", "b"), "made by a split")
     fleet.did("cells", "resume", "--take-back")
+
+
+def test_a_move_that_was_cut_off_is_ended_before_a_split(rig: Rig) -> None:
+    """Or the new cell would have a copy of somebody on the way to a third one."""
+    fleet, standby, users = rig
+    fleet.add("c")
+    with fleet.directory() as directory, pytest.raises(Killed):
+        move.move(directory, users[0], directory.cell("c"), 0, dies_at("departed"))
+    split_a = ("cells", "split", "a", "--to", "b", "--standby", standby)
+    refused(fleet.lf(*split_a), "is not at its end", "cells resume")
+    fleet.did("cells", "resume")
+    fleet.did(*split_a)
+    fleet.connect("b", standby)
+    waiting = "select count(*) from lensers.profiles where departed_at is not null and departure_settled_at is null"
+    assert fleet.databases["b"].value(waiting) == 0
+    fleet.tick()
+    fleet.check()
 
 
 def test_the_half_weighs_as_much_as_the_rest(streaming: State) -> None:

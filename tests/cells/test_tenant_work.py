@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from uuid import UUID
 
 from lf_sql import bundle, verify
@@ -187,21 +186,3 @@ def test_views_for_the_directory(two_cells: TwoCells) -> None:
     assert counts == {"one": [1, 0, 0, 1], "two": [1, 1, 1, 1]}
     with refused("42501"), as_user(two.db, scenario.tenant) as conn:
         conn.execute("select * from lenses.cell_tenants")
-
-
-def test_credits_that_are_booked_late_go_along(two_cells: TwoCells) -> None:
-    """An attempt whose lease ran out reports what it spent between the departure and the arrival."""
-    one, two = two_cells.one, two_cells.two
-    scenario = RunScenario(one.db)
-    run = scenario.run(policies=scenario.policies(retry={"maxRetries": 3, "backoffMs": 0}))
-    assert one.claim() == [run]
-    scenario.let_lease_expire(run)
-    scenario.reap()
-    assert one.status(run) == "pending"
-    tenant.depart(one.conn, [scenario.tenant.id], "two")
-    with as_user(one.db, None, "service_role") as conn:
-        assert conn.value("select lenses.fn_book_run_credits(%s, 'w', 1, 2.5)", [run])
-    tenant.carry(one.conn, two.conn, scenario.tenant.id)
-    spent = "select spent_credits from lenses.workflow_runs where id = %s"
-    assert two.db.value(spent, [run]) == Decimal("2.5")
-    assert two.claim() == [run]

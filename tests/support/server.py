@@ -59,12 +59,12 @@ def preload(*names: str) -> str:
 
 
 @functools.cache
-def fresh_cluster() -> Path:
-    """What initdb makes, made once a process: a copy of it costs a tenth of another."""
+def fresh_cluster(bindir: Path) -> Path:
+    """What this initdb makes, made once a process: a copy of it costs a tenth of another."""
     home = Path(tempfile.mkdtemp(prefix="lf-cluster-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     home.chmod(0o755)
-    command = [*unprivileged(home), "--", build().bindir / "initdb", "-D", home / "data", *INITDB]
+    command = [*unprivileged(home), "--", bindir / "initdb", "-D", home / "data", *INITDB]
     environment = {"HOME": "/tmp", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"}
     subprocess.run(command, check=True, capture_output=True, cwd="/", env=environment)
     return home / "data"
@@ -141,7 +141,7 @@ class TestServer:
         if os.geteuid() == 0:
             owner = shlex.quote(str(self._shims))
             lines.append(f'chown -R --reference={owner} "$(dirname "$2")"')
-        source = shlex.quote(f"{fresh_cluster()}/.")
+        source = shlex.quote(f"{fresh_cluster(self.build.bindir)}/.")
         return self._shim("initdb", [*lines, f'exec {self._words} cp -a {source} "$2"'])
 
     def _postgres(self, options: Mapping[str, str]) -> str:
@@ -154,6 +154,11 @@ class TestServer:
             "PATH": f"{program.parent}:/usr/bin:/bin",
             **self._environment,
         }
+        libraries = program.parent.parent / "lib"
+        if (
+            libraries / "libpq.so.5"
+        ).exists():  # postgres_fdw wants the libpq that it was built for
+            environment.setdefault("LD_LIBRARY_PATH", str(libraries))
         words = ["env", "-i", *(f"{k}={v}" for k, v in environment.items()), str(program)]
         settings = [f"--{k}={v}" for k, v in options.items()]
         line = f'exec {self._words} {shlex.join(words)} "$@" {shlex.join(settings)}'

@@ -73,7 +73,7 @@ def carry_on(
         try:
             _go(directory, entry, here, there, wait, say)
         except psycopg.Error as error:
-            message, hint = describe(error)
+            message, hint = _said(error)
             if here.broken or there.broken or not _undone(here, there, lenser):
                 raise LfSqlError(
                     f"{entry} was cut off: {message}", "lf-sql cells resume"
@@ -84,6 +84,12 @@ def carry_on(
                 tenant.take_back(here, [lenser])
             journal.finish(directory, entry, "taken back")
             raise LfSqlError(f"the tenant stays in {entry.from_cell}: {message}", hint) from error
+
+
+def _said(error: psycopg.Error) -> tuple[str, str | None]:
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return "a transaction of the tenant's does not end", "see pg_stat_activity, or raise --wait"
+    return describe(error)
 
 
 def _undone(here: Connection, there: Connection, lenser: UUID) -> bool:
@@ -120,12 +126,12 @@ def _go(
 
 
 def _depart(here: Connection, lenser: UUID, to: str, wait: float) -> None:
-    """Once its running runs have ended; waits for them at most so long."""
+    """Once its running runs and its transactions have ended; waits for them at most so long."""
     give_up = time.monotonic() + wait
     while True:
         try:
             tenant.depart(here, [lenser], to)
-        except psycopg.errors.ObjectInUse:
+        except (psycopg.errors.ObjectInUse, psycopg.errors.LockNotAvailable):
             if time.monotonic() > give_up:
                 raise
             time.sleep(AGAIN)

@@ -46,6 +46,9 @@ def split(
     say: Say,
 ) -> Entry:
     """Make the standby the cell `name`, with these tenants, or with half of them."""
+    for each in journal.unfinished(directory):
+        if source.name in (each.from_cell, each.to_cell):
+            raise LfSqlError(f"{each} is not at its end", "lf-sql cells resume")
     with directory.conn.transaction():
         target = directory.add(name, standby, is_open=False)
         with connected(source) as old, connected(target) as new:
@@ -141,7 +144,7 @@ def _prepare(directory: Directory, entry: Entry, sides: Sides, wait: float, say:
 
 
 def _depart(old: Connection, entry: Entry, give_up: float) -> None:
-    """Each as soon as its running runs have ended, many together where none has any."""
+    """Each as soon as its running runs and its transactions have ended, many together if it can."""
     left = list(entry.lenser_ids)
     while left:
         rest: list[UUID] = []
@@ -153,10 +156,10 @@ def _depart(old: Connection, entry: Entry, give_up: float) -> None:
 
 
 def _departed_of(old: Connection, lensers: list[UUID], to: str, give_up: float) -> list[UUID]:
-    """Those that have running runs; the others have departed."""
+    """Those that are busy; the others have departed."""
     try:
         tenant.depart(old, lensers, to)
-    except psycopg.errors.ObjectInUse:
+    except (psycopg.errors.ObjectInUse, psycopg.errors.LockNotAvailable):
         if len(lensers) > 1:
             return [one for each in lensers for one in _departed_of(old, [each], to, give_up)]
         if time.monotonic() > give_up:
@@ -238,6 +241,11 @@ def _settle(directory: Directory, entry: Entry, new: Connection) -> None:
         ).fetchall()
         tenant.take_back(new, entry.lenser_ids)
         tenant.leave(new, [row["id"] for row in staying], entry.from_cell)
+        # What is here of others who had left the old cell is a copy too.
+        new.execute(
+            "select lenses.fn_settle_departures(array(select p.id from lensers.profiles as p "
+            "where p.departed_at is not null and p.departure_settled_at is null))"
+        )
         _drop_copy(directory, new)
         _unfreeze(new, entry)
 

@@ -6,44 +6,54 @@ active in both, and each step may be repeated after a kill.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
 from lf_sql.db import Connection, steady_transaction
 
+BUSY = 2000  # ms that a departure waits for a tenant's transaction; so long its calls wait too
 Presence = Literal["here", "departed", "absent"]
 
 _COPY_OUT = (
     "copy (select table_name, row_texts from lenses.fn_tenant_rows(p_lenser_id => '{}')) to stdout"
 )
+_PATIENT = """
+select pg_catalog.set_config(x.name, '0', true)
+from pg_catalog.unnest(
+  '{idle_in_transaction_session_timeout,transaction_timeout}'::text[]) as x (name)
+where pg_catalog.current_setting(x.name, true) is not null
+"""
 _COPY_IN = "copy pg_temp.tenant_rows (table_name, row_texts) from stdin"
 
 
 def depart(source: Connection, lenser_ids: Sequence[UUID], to: str) -> list[UUID]:
     """Those that have departed to the cell `to`, now or before.
 
-    While runs of one of them are running, none departs: 55006.
+    While runs of one of them are running, none departs: 55006. While a transaction of theirs is
+    open for longer than BUSY, neither: 55P03. Then their calls go on.
     """
-    return _ids(
-        source, "select lenses.fn_depart_tenants(%s::uuid[], %s) as ids", [list(lenser_ids), to]
-    )
+    with source.transaction():
+        source.execute(f"set local lock_timeout = '{BUSY}ms'")
+        return _ids(
+            source,
+            "select lenses.fn_depart_tenants(%s::uuid[], %s) as ids",
+            [list(lenser_ids), to],
+        )
 
 
 def carry(source: Connection, target: Connection, lenser_id: UUID) -> bool:
     """Copy a tenant that has departed from the source to the target, where it arrives.
 
     One transaction on the target, which commits first: meanwhile the departure cannot be taken
-    back. The source's settles the departure. What is booked in the source meanwhile waits, and is
-    refused then. False where the tenant is active there already; 55000 where it is still in the
-    source.
+    back. False where the tenant is active there already; 55000 where it is still in the source.
     """
     if presence(target, lenser_id) == "here":
         return False
-    with _alone(source, lenser_id), source.transaction(), steady_transaction(target):
+    with source.transaction(), steady_transaction(target):
         source.execute("set transaction isolation level repeatable read")
+        source.execute(_PATIENT)  # it waits while the target takes the tenant in
         target.execute("select lenses.fn_open_arrival()")
         statement = _COPY_OUT.format(UUID(str(lenser_id))).encode()
         with (
@@ -55,23 +65,7 @@ def carry(source: Connection, target: Connection, lenser_id: UUID) -> bool:
         row = target.execute(
             "select lenses.fn_arrive_tenant(%s::uuid) as arrived", [lenser_id]
         ).fetchone()
-        source.execute("select lenses.fn_settle_departures(%s::uuid[])", [[lenser_id]])
     return row is not None and bool(row["arrived"])
-
-
-@contextmanager
-def _alone(conn: Connection, lenser_id: UUID) -> Iterator[None]:
-    """The tenant's lock, whole, for as long as this connection lives: nobody writes for it.
-
-    Before the transaction begins, so that its snapshot has what was written.
-    """
-    key = "lensers.fn_tenant_lock(%s::uuid)"
-    conn.execute(f"select pg_catalog.pg_advisory_lock({key})", [lenser_id])
-    try:
-        yield
-    finally:
-        if not conn.broken:
-            conn.execute(f"select pg_catalog.pg_advisory_unlock({key})", [lenser_id])
 
 
 def has_arrived(source: Connection, target: Connection, lenser_id: UUID) -> bool:
@@ -94,7 +88,8 @@ def _instant(conn: Connection, column: str, lenser_id: UUID) -> datetime | None:
 def take_back(source: Connection, lenser_ids: Sequence[UUID]) -> list[UUID]:
     """Undo departures, where no arrival has happened and none can any more: everything as before.
 
-    Also for a cell that was split off, where their rows are already. Those that are here now.
+    55000 where one is settled. Also for a cell that was split off, where their rows are already.
+    Those that are here now.
     """
     return _ids(source, "select lenses.fn_return_tenants(%s::uuid[]) as ids", [list(lenser_ids)])
 
@@ -115,7 +110,7 @@ def leave(copy: Connection, lenser_ids: Sequence[UUID], to: str) -> list[UUID]:
 def settle(source: Connection, lenser_ids: Sequence[UUID]) -> list[UUID]:
     """In the old cell, once they are at work in the new one: nothing takes the departure back.
 
-    What was put aside goes, and the purge may have what else they left. Those that are settled.
+    The purge may have what they left. Those that are settled.
     """
     return _ids(source, "select lenses.fn_settle_departures(%s::uuid[]) as ids", [list(lenser_ids)])
 

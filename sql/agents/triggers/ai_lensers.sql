@@ -25,3 +25,14 @@ when (
 execute function lensers.tg_require_here();
 
 alter table agents.ai_lensers enable always trigger ai_lensers_tenant_here;
+
+create or replace trigger ai_lensers_tenant_held
+before insert or update on agents.ai_lensers
+for each row
+when (
+  current_user not in ('lf_sql_owner', 'lf_sql_engine')
+  and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_hold_tenant();
+
+alter table agents.ai_lensers enable always trigger ai_lensers_tenant_held;

@@ -52,10 +52,10 @@ execute function lensers.tg_require_here();
 alter table agents.gateway_crons enable always trigger gateway_crons_tenant_here;
 
 create or replace trigger gateway_crons_tenant_held
-before insert on agents.gateway_crons
+before insert or update on agents.gateway_crons
 for each row
 when (
-  current_user <> 'lf_sql_engine'
+  current_user not in ('lf_sql_owner', 'lf_sql_engine')
   and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
 )
 execute function lensers.tg_hold_tenant();

@@ -53,3 +53,14 @@ when (
 execute function lensers.tg_require_here();
 
 alter table lenses.schedule_calendars enable always trigger schedule_calendars_tenant_here;
+
+create or replace trigger schedule_calendars_tenant_held
+before insert or update on lenses.schedule_calendars
+for each row
+when (
+  current_user not in ('lf_sql_owner', 'lf_sql_engine')
+  and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_hold_tenant();
+
+alter table lenses.schedule_calendars enable always trigger schedule_calendars_tenant_held;

@@ -84,7 +84,7 @@ create or replace trigger workflow_runs_tenant_held
 before insert on lenses.workflow_runs
 for each row
 when (
-  current_user <> 'lf_sql_engine'
+  current_user not in ('lf_sql_owner', 'lf_sql_engine')
   and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
 )
 execute function lensers.tg_hold_tenant();

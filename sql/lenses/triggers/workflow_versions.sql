@@ -37,3 +37,14 @@ when (
 execute function lensers.tg_require_here();
 
 alter table lenses.workflow_versions enable always trigger workflow_versions_tenant_here;
+
+create or replace trigger workflow_versions_tenant_held
+before insert on lenses.workflow_versions
+for each row
+when (
+  current_user not in ('lf_sql_owner', 'lf_sql_engine')
+  and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_hold_tenant();
+
+alter table lenses.workflow_versions enable always trigger workflow_versions_tenant_held;

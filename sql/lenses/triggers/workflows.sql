@@ -52,3 +52,14 @@ when (
 execute function lensers.tg_require_here();
 
 alter table lenses.workflows enable always trigger workflows_tenant_here;
+
+create or replace trigger workflows_tenant_held
+before insert or update on lenses.workflows
+for each row
+when (
+  current_user not in ('lf_sql_owner', 'lf_sql_engine')
+  and pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lensers.tg_hold_tenant();
+
+alter table lenses.workflows enable always trigger workflows_tenant_held;

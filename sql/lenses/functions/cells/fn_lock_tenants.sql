@@ -40,6 +40,14 @@ begin
   where d.lenser_id = any (p_lenser_ids)
   order by d.schedule_id
   for no key update;
+  perform from agents.team_runs as t
+  where t.lenser_id = any (p_lenser_ids) and t.approval_status = 'pending'
+  order by t.id
+  for no key update;
+  perform from lenses.outbox as o
+  where o.lenser_id = any (p_lenser_ids)
+  order by o.id
+  for no key update;
   perform from agents.gateway_cron_runs as r
   where r.lenser_id = any (p_lenser_ids) and r.status in ('pending', 'running')
   order by r.id

@@ -23,6 +23,24 @@ begin
   if v_ids = '{}' then
     return 0;
   end if;
+  delete from lenses.departed_rows as d
+  where d.lenser_id = any (v_ids);
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
+  -- Deliveries go, and the secrets that no other one signs with.
+  with gone as (
+    delete from lenses.deliveries as d
+    using lenses.workflows as w
+    where w.id = d.workflow_id and w.lenser_id = any (v_ids)
+    returning d.name, d.secret_name
+  )
+  delete from lenses.delivery_secrets as s
+  where s.name in (select g.secret_name from gone as g)
+    and not exists (
+      select from lenses.deliveries as d
+      where d.secret_name = s.name and d.name not in (select g.name from gone as g));
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
   delete from lenses.workflow_schedules as s
   where s.id in (
     select x.id from lenses.workflow_schedules as x where x.lenser_id = any (v_ids) limit p_limit);
@@ -34,8 +52,7 @@ begin
   delete from lenses.workflows as w
   where w.lenser_id = any (v_ids)
     and not exists (select from lenses.workflow_runs as r where r.workflow_id = w.id)
-    and not exists (select from lenses.workflow_schedules as s where s.workflow_id = w.id)
-    and not exists (select from lenses.deliveries as d where d.workflow_id = w.id);
+    and not exists (select from lenses.workflow_schedules as s where s.workflow_id = w.id);
   get diagnostics v_count = row_count;
   v_total := v_total + v_count;
   delete from lenses.schedule_calendars as c

@@ -2,7 +2,7 @@
 -- For fn_arrive_tenant: deliveries of the tenant's workflows come, or replace what an earlier stay
 -- has left, with their secrets; those that do not come were deleted meanwhile and go. Deliveries of
 -- the operator's that events wait for, and their secrets, stay as they are here; missing ones are
--- made. 23505 where a name is another delivery's or another secret's here.
+-- made. 23505 where a name is another tenant's delivery here, or the secret is somebody else's.
 create or replace function lenses.fn_receive_deliveries(p_table_name text, p_lenser_id uuid)
 returns void
 language plpgsql
@@ -13,9 +13,9 @@ as $$
 declare
   v_row_texts jsonb;
   v_parts record;
-  v_name text;
 begin
   if p_table_name = 'lenses.deliveries' then
+    perform lenses.fn_refuse_deliveries(p_lenser_id);
     delete from lenses.deliveries as d
     using lenses.workflows as w
     where w.id = d.workflow_id and w.lenser_id = p_lenser_id
@@ -30,28 +30,6 @@ begin
   end if;
   v_parts := lenses.fn_column_texts(p_table_name::regclass, v_row_texts);
   if p_table_name = 'lenses.delivery_secrets' then
-    select s.name into v_name
-    from pg_temp.tenant_rows as x
-    inner join lenses.delivery_secrets as s
-      on s.name = x.row_texts ->> 'name' and s.secret <> x.row_texts ->> 'secret'
-    where x.table_name = p_table_name
-      and exists (
-        select from pg_temp.tenant_rows as y
-        where y.table_name = 'lenses.deliveries' and y.row_texts ->> 'secret_name' = s.name
-          and y.row_texts ->> 'workflow_id' is not null)
-      and exists (
-        select from lenses.deliveries as d
-        left join lenses.workflows as w on w.id = d.workflow_id
-        where d.secret_name = s.name and w.lenser_id is distinct from p_lenser_id)
-    limit 1;
-    if found then
-      raise exception using
-        errcode = '23505',
-        column = 'secret_name',
-        message = format(
-          'the secret "%s" of the tenant''s delivery is another one here, and is in use', v_name),
-        hint = 'lenses.fn_set_delivery gives the tenant''s delivery a secret of another name.';
-    end if;
     execute format(
       'insert into %1$s as o (%2$s) select %3$s from pg_temp.tenant_rows as x'
       ' where x.table_name = %1$L on conflict (name) do update set %4$s'
@@ -60,19 +38,6 @@ begin
       p_table_name, v_parts.columns, v_parts.expressions, v_parts.assignments)
     using p_lenser_id;
     return;
-  end if;
-  select d.name into v_name
-  from pg_temp.tenant_rows as x
-  inner join lenses.deliveries as d on d.name = x.row_texts ->> 'name'
-  where x.table_name = p_table_name and x.row_texts ->> 'workflow_id' is not null
-    and d.workflow_id is distinct from (x.row_texts ->> 'workflow_id')::uuid
-  limit 1;
-  if found then
-    raise exception using
-      errcode = '23505',
-      column = 'name',
-      message = format('the delivery "%s" of the tenant is another one here', v_name),
-      hint = 'lf-sql delivery delete removes it; or make the tenant''s under another name.';
   end if;
   execute format(
     'insert into %1$s as o (%2$s) select %3$s from pg_temp.tenant_rows as x'

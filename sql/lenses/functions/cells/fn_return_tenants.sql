@@ -1,8 +1,12 @@
 -- owner: lf_sql_engine
 -- For lf-sql cells: takes departures back, where no arrival has happened and none can any more; and
 -- makes tenants live in a cell that was split off with their rows. What was put aside becomes again
--- what it was. Tenants that are here stay as they are. Returns those that are here now.
-create or replace function lenses.fn_return_tenants(p_lenser_ids uuid[])
+-- what it was. Tenants that are here stay as they are. Returns those that are here now. 55000 where
+-- a tenant has arrived, unless p_is_arrival_lost: the new cell failed over to a standby without it.
+create or replace function lenses.fn_return_tenants(
+  p_lenser_ids uuid[],
+  p_is_arrival_lost boolean default false
+)
 returns uuid[]
 language plpgsql
 volatile
@@ -21,6 +25,7 @@ begin
   select p.id, p.departed_to into v_settled
   from lensers.profiles as p
   where p.id = any (p_lenser_ids) and p.departure_settled_at is not null
+    and not p_is_arrival_lost
   limit 1;
   if found then
     raise exception using
@@ -79,7 +84,7 @@ begin
 end;
 $$;
 
-comment on function lenses.fn_return_tenants(uuid[]) is
+comment on function lenses.fn_return_tenants(uuid[], boolean) is
   'Takes departures back: everything as before, waiting runs too. Only where no arrival has '
   'happened and none can any more; or in a cell that was split off. Returns those that are here. '
-  '55000: a tenant has arrived.';
+  '55000: a tenant has arrived; p_is_arrival_lost: its cell has lost it in a failover.';

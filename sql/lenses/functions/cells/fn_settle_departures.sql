@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
--- For lf-sql cells, in the old cell, once the tenants are at work in the new one: what was put
--- aside is needed no more, and nothing is booked here. Until then the purge leaves everything of
--- theirs as it is. Returns those whose departure is settled, now or before.
+-- For lf-sql cells, in the old cell, once the tenants are at work in the new one: nothing takes the
+-- departure back, and retention begins. Until then the purge leaves everything of theirs as it is.
+-- Returns those whose departure is settled, now or before.
 create or replace function lenses.fn_settle_departures(p_lenser_ids uuid[])
 returns uuid[]
 language plpgsql
@@ -13,10 +13,6 @@ begin
   update lensers.profiles as p set departure_settled_at = now()
   where p.id = any (p_lenser_ids) and p.departed_at is not null
     and p.departure_settled_at is null;
-  delete from lenses.departed_rows as d
-  where d.lenser_id in (
-    select p.id from lensers.profiles as p
-    where p.id = any (p_lenser_ids) and p.departure_settled_at is not null);
   return array(
     select p.id from lensers.profiles as p
     where p.id = any (p_lenser_ids) and p.departure_settled_at is not null
@@ -25,5 +21,5 @@ end;
 $$;
 
 comment on function lenses.fn_settle_departures(uuid[]) is
-  'The tenants are at work in their new cell: what was put aside here goes, and the purge may have '
-  'the rest. Returns those whose departure is settled.';
+  'The tenants are at work in their new cell: nothing takes the departure back, and the purge may '
+  'have what they left. Returns those whose departure is settled.';

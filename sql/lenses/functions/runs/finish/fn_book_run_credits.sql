@@ -2,7 +2,7 @@
 -- For executors (service_role): books the credits of an attempt whose end could not be reported,
 -- because the run was cancelled or its lease had expired. The run's events show which worker had
 -- the attempt and whether it has been booked, so that it is booked once, however often it is
--- reported.
+-- reported. Once its tenant has departed it is booked in the new cell, not here.
 create or replace function lenses.fn_book_run_credits(
   p_run_id uuid,
   p_worker_id text,
@@ -29,13 +29,7 @@ begin
       ),
       hint = 'Give what the attempt has spent.';
   end if;
-  -- Its tenant may be between two cells: what is booked before the carrying begins goes along.
-  perform pg_advisory_xact_lock_shared(lensers.fn_tenant_lock(r.lenser_id))
-  from lenses.workflow_runs as r where r.id = p_run_id;
-  perform lensers.fn_require_here(p.id)
-  from lenses.workflow_runs as r
-  inner join lensers.profiles as p on p.id = r.lenser_id and p.departure_settled_at is not null
-  where r.id = p_run_id;
+  perform lensers.fn_require_here(r.lenser_id) from lenses.workflow_runs as r where r.id = p_run_id;
   select r.* into v_run from lenses.workflow_runs as r where r.id = p_run_id for no key update;
   if not exists (
     select from lenses.workflow_run_events as e
@@ -53,13 +47,6 @@ begin
   update lenses.workflow_runs as r
   set spent_credits = r.spent_credits + p_spent_credits, last_event_seq = r.last_event_seq + 1
   where r.id = p_run_id;
-  -- Of a run that waits for its tenant's new cell, what is put aside goes along.
-  update lenses.departed_rows as d
-  set row_texts = d.row_texts || jsonb_build_object(
-    'spent_credits', r.spent_credits::text, 'last_event_seq', r.last_event_seq::text)
-  from lenses.workflow_runs as r
-  where r.id = p_run_id and d.lenser_id = r.lenser_id
-    and d.table_name = 'lenses.workflow_runs' and d.row_key = p_run_id::text;
   insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload)
   values (
     v_run.lenser_id, p_run_id, v_run.last_event_seq + 1, 'run.booked',

@@ -5,7 +5,8 @@
 -- default partitions goes here. A run that is over goes with its events, one in flight stays
 -- however old it is. It goes tenant by tenant, by the indexes that begin with the tenant, oldest
 -- first; rows that are locked stay for now. Events and logs of tenants who were deleted go as
--- well, so their tenants are read from the index, value by value, not from lensers.profiles.
+-- well, so their tenants are read from the index, value by value, not from lensers.profiles. Runs
+-- of a tenant whose departure may still be taken back stay.
 create or replace function lenses.fn_purge_history_batch(p_now timestamptz, p_limit integer)
 returns integer
 language plpgsql
@@ -47,6 +48,7 @@ begin
       limit p_limit
       for update skip locked
     ) as o
+    where p.departed_at is null or p.departure_settled_at is not null
     limit greatest(p_limit / 5, 1));
   if cardinality(v_run_ids) > 0 then
     delete from lenses.workflow_run_events_default as e
@@ -176,6 +178,7 @@ begin
         and x.status not in ('pending', 'running')
       limit p_limit
     ) as o
+    where p.departed_at is null or p.departure_settled_at is not null
     limit p_limit);
   get diagnostics v_count = row_count;
   v_total := v_total + v_count;
