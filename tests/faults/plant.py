@@ -22,6 +22,7 @@ from tests.support.server import TestServer
 
 # What is committed must survive a crash of the server.
 DURABLE = {"synchronous_commit": "on", "restart_after_crash": "on"}
+SLOTS_A_TICK = 100  # of a schedule at most
 GONE = (psycopg.OperationalError, psycopg.InterfaceError)
 
 
@@ -135,7 +136,7 @@ def begun(conn: Database, at: datetime) -> int | None:
     return conn.value("select lenses.fn_begin_tick_at('play', %s)", [at])
 
 
-def play(conn: Database, at: datetime, batch: int = 200, cap: int = 100) -> int:
+def play(conn: Database, at: datetime, batch: int = 200, cap: int = SLOTS_A_TICK) -> int:
     """A tick as a driver runs it, a batch a transaction; schedules handled."""
     tick_id = begun(conn, at)
     if tick_id is None:
