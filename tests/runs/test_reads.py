@@ -98,7 +98,10 @@ def test_a_claim_of_a_limited_schedule_reads_its_own_runs(
         assert read <= MANY
 
 
-def test_a_claim_of_a_limited_schedule_does_not_read_its_backlog(scenario: RunScenario) -> None:
+def test_a_claim_of_a_limited_schedule_does_not_read_its_backlog(
+    committed: None, scenario: RunScenario
+) -> None:
+    """In a database of its own: what other tests have rolled back is read as well."""
     schedule = scenario.make_schedule(queue_policy={"mode": "serial"})
     scenario.db.execute(
         "insert into lenses.workflow_runs (workflow_id, schedule_id, priority, policies) "
