@@ -52,7 +52,7 @@ def test_sigterm_ends_it_cleanly_and_takes_the_heartbeat_along(db: Database) -> 
     with running(db.dsn, "worker", env={"DEFAULT_JITTER_MS": "500"}) as worker:
         worker.says("lf-sql settings set default_jitter_ms 500")
         worker.says("leading")
-        assert len(leaders(db)) == 1
+        wait_until(lambda: len(leaders(db)) == 1)
         assert worker.stop() == 0
         assert "stopped" in worker.output
         assert "Traceback" not in worker.output
@@ -69,7 +69,7 @@ def test_one_leads_and_a_killed_leader_is_replaced(db: Database) -> None:
             third.says("is connected")
             standing = "select count(*) from lenses.worker_heartbeats where not is_leader"
             wait_until(lambda: db.value(standing) == 2)
-            assert len(leaders(db)) == 1
+            wait_until(lambda: len(leaders(db)) == 1)
             ids = db.column("select worker_id from lenses.worker_heartbeats")
             assert len(set(ids)) == 3, "the identity is a process's, not a host's"
             first.popen.kill()
