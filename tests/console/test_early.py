@@ -48,3 +48,27 @@ def test_a_late_refresh_does_not_undo_a_filter(scene: Scene) -> None:
         page.evaluate("document.body.dispatchEvent(new Event('refresh'))")
     expect(page.locator("tbody tr")).to_have_count(9)
     assert window.troubles == []
+
+
+def test_no_refresh_begins_while_something_is_asked(scene: Scene) -> None:
+    """Neither after a question that was answered with no."""
+    _, window = scene
+    page = window.page
+    page.clock.install()
+    window.open("/")
+    page.get_by_role("button", name="Delete probe").click()
+    page.get_by_role("button", name="Cancel").click()
+    held: list[Route] = []
+    refreshes: list[str] = []
+    page.route("**/pause", lambda route: held.append(route))
+    page.on("request", lambda sent: refreshes.append(sent.url) if "keep=" in sent.url else None)
+    page.get_by_role("button", name="Pause probe").click()
+    while not held:
+        page.wait_for_timeout(10)
+    page.clock.run_for(25_000)  # a request may take 30 s
+    assert refreshes == []
+    held[0].continue_()
+    page.unroute("**/pause")
+    while not refreshes:
+        page.wait_for_timeout(10)
+    assert window.troubles == []

@@ -14,7 +14,6 @@ declare
   v_row constant jsonb := to_jsonb(new);
   v_is_live boolean;
 begin
-  perform from lensers.profiles as p where p.id = new.lenser_id for share;
   v_is_live := case tg_table_name
     when 'workflow_runs' then v_row ->> 'status' in ('pending_approval', 'pending', 'running')
     when 'team_runs' then v_row ->> 'approval_status' = 'pending'
@@ -23,6 +22,8 @@ begin
     else tg_table_name in ('schedule_due', 'outbox') end;
   if v_is_live then
     perform lensers.fn_require_here(new.lenser_id);
+  else
+    perform from lensers.profiles as p where p.id = new.lenser_id for share;
   end if;
   return new;
 end;

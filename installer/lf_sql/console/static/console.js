@@ -75,10 +75,10 @@
   setInterval(() => { if (!document.hidden) paint(); }, 1000);
 
   // Refresh: what is live is asked for again while someone looks, and not while he is at work in it.
-  let asked = 0; // requests under way that someone asked for
+  const asked = new Set(); // requests under way that someone asked for
   function isBusy() {
     const at = document.activeElement;
-    return asked > 0 || $("dialog[open]") || $("[data-live] details.menu[open]") || $("[data-live] input:checked") || (at && at.closest("[data-live]") && at.matches("input, select, textarea"));
+    return asked.size > 0 || $("dialog[open]") || $("[data-live] details.menu[open]") || $("[data-live] input:checked") || (at && at.closest("[data-live]") && at.matches("input, select, textarea"));
   }
   function pace() { return 1000 * Math.max(...$$("[data-live]").map((part) => Number(part.dataset.pace)), $("[data-live]") ? 0 : Infinity); }
   let last = Date.now();
@@ -90,10 +90,11 @@
   const isRefresh = (event) => event.detail.ctx.sourceElement.matches(LIVE);
   document.addEventListener("htmx:before:request", (event) => {
     if (isRefresh(event)) return;
-    asked += 1;
+    asked.add(event.detail.ctx);
     for (const part of $$(LIVE)) part.dispatchEvent(new Event("htmx:abort"));
   });
-  document.addEventListener("htmx:finally:request", (event) => { if (!isRefresh(event)) asked -= 1; });
+  // A request that its asker has not confirmed ends as well, and was never under way.
+  document.addEventListener("htmx:finally:request", (event) => asked.delete(event.detail.ctx));
   document.addEventListener("visibilitychange", () => { if (!document.hidden && Date.now() - last > pace() && !isBusy()) refresh(); });
 
   // A lost connection: a banner until the server answers again.
