@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 import pytest
 
 from lf_sql.cells import tenant
-from tests.cells.scene import TwoCells, refused, schedules_of
+from tests.cells.scene import Cell, TwoCells, refused, schedules_of
 from tests.support.database import as_user
 from tests.support.run_scenario import RunScenario
 from tests.support.tenants import ALICE, BOB, populate
 
 ALICE_ID = UUID(ALICE.lenser)
+
+
+def _copy_rows(source: Cell, target: Cell, lenser_id: UUID, but: Sequence[str] = ()) -> None:
+    """What a move copies of a tenant, less some tables."""
+    target.conn.execute("select lenses.fn_open_arrival()")
+    rows = source.conn.execute(
+        "select table_name, row_texts::text from lenses.fn_tenant_rows(p_lenser_id => %s)",
+        [lenser_id],
+    ).fetchall()
+    for row in rows:
+        if row["table_name"] not in but:
+            target.conn.execute(
+                "insert into pg_temp.tenant_rows (table_name, row_texts) values (%s, %s)",
+                [row["table_name"], row["row_texts"]],
+            )
 
 
 def test_not_while_runs_are_running(two_cells: TwoCells) -> None:
@@ -137,16 +153,7 @@ def test_the_id_is_another_user(two_cells: TwoCells) -> None:
     # No second copy arises: the id is in use there, and the tenant stays departed.
     with refused("23505", "is another user here"):
         with two.conn.transaction():
-            two.conn.execute("select lenses.fn_open_arrival()")
-            rows = one.conn.execute(
-                "select table_name, row_texts::text from lenses.fn_tenant_rows(p_lenser_id => %s)",
-                [ALICE_ID],
-            ).fetchall()
-            for row in rows:
-                two.conn.execute(
-                    "insert into pg_temp.tenant_rows (table_name, row_texts) values (%s, %s)",
-                    [row["table_name"], row["row_texts"]],
-                )
+            _copy_rows(one, two, ALICE_ID)
             two.conn.execute("select lenses.fn_arrive_tenant(%s::uuid)", [ALICE_ID])
 
 
@@ -180,3 +187,19 @@ def test_rows_of_two_tenants(two_cells: TwoCells) -> None:
     with refused("22023", "has not been copied"), two.conn.transaction():
         two.conn.execute("select lenses.fn_open_arrival()")
         two.conn.execute("select lenses.fn_arrive_tenant(%s::uuid)", [ALICE_ID])
+
+
+def test_a_run_comes_with_its_workflow(two_cells: TwoCells) -> None:
+    one, two = two_cells.one, two_cells.two
+    scenario = RunScenario(one.db)
+    run = scenario.run()
+    tenant.depart(one.conn, [scenario.tenant.id], "two")
+    with (
+        refused("23503", f'workflow "{scenario.workflow}" of run "{run}" does not exist'),
+        two.conn.transaction(),
+    ):
+        _copy_rows(
+            one, two, scenario.tenant.id, but=["lenses.workflows", "lenses.workflow_versions"]
+        )
+        two.conn.execute("select lenses.fn_arrive_tenant(%s::uuid)", [scenario.tenant.id])
+    assert two.presence(scenario.tenant.id) == "absent"

@@ -135,6 +135,11 @@ union all
 select 'parent_exists', m.id, m.resource || ': ' || m.detail
 from lenses.fn_missing_parents(null) as m
 union all
+select 'parent_exists', r.id, 'run: workflow ' || r.workflow_id || ' is gone'
+from lenses.workflow_runs as r
+left join lenses.workflows as w on w.id = r.workflow_id
+where w.id is null
+union all
 select 'run_counts', coalesce(k.workflow_id, r.workflow_id),
   'runs created at ' || coalesce(k.instant, r.instant)
   || ' are miscounted: lenses.fn_recount() repairs it'

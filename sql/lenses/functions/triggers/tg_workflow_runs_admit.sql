@@ -16,7 +16,10 @@ declare
   v_needs boolean;
 begin
   perform lenses.fn_check_run_values(new, null);
-  select w.* into v_workflow from lenses.workflows as w where w.id = new.workflow_id;
+  select w.* into v_workflow
+  from lenses.workflows as w
+  where w.id = new.workflow_id and w.lenser_id = coalesce(new.lenser_id, w.lenser_id)
+  for key share;
   if not found then
     raise exception using
       errcode = '23503',

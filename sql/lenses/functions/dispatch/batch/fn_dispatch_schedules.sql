@@ -3,7 +3,9 @@
 -- runs, log, advance; set-wise and all or nothing. p_cap bounds the slots of a schedule in this
 -- pass, p_max_catchup in the whole tick. p_is_zone_lost: the server has lost the zone, so the
 -- current slot is the last until the schedule is saved again. It adds its figures to the tick's
--- row, and raises whatever error a schedule's own data raise.
+-- row, and raises whatever error a schedule's own data raise. Slots that have a run already are
+-- rare, so it judges and inserts without looking for such runs first, and again with looking where
+-- the insert has met one.
 create or replace function lenses.fn_dispatch_schedules(
   p_schedule_ids uuid[],
   p_tick_id bigint,
@@ -21,9 +23,11 @@ set timezone = 'UTC'
 as $$
 declare
   v_plans lenses.slot_plan[];
+  v_candidates lenses.slot_candidate[];
   v_decisions lenses.slot_decision[];
+  v_mode text;
   v_to_insert integer;
-  v_inserted integer;
+  v_inserted integer := 0;
   v_held_elsewhere uuid[];
 begin
   v_plans := lenses.fn_plan_due(
@@ -31,19 +35,30 @@ begin
 
   v_held_elsewhere := lenses.fn_lock_battle_quota(p_schedule_ids, false);
 
-  v_decisions := array(
-    select d from lenses.fn_evaluate_slots(
-      (select array_agg(c) from unnest(v_plans) as p cross join unnest(p.slots) as c),
-      p_now, 'tick') as d);
-  v_decisions := lenses.fn_hold_slots(v_decisions);
-  v_decisions := lenses.fn_defer_decisions(v_decisions, v_held_elsewhere);
-
-  select count(*) into v_to_insert from unnest(v_decisions) as d where d.decision = 'dispatch';
-  if v_to_insert > 0 then
-    v_inserted := lenses.fn_insert_runs(v_decisions, p_now, 'schedule');
-    if v_inserted < v_to_insert then
-      v_decisions := lenses.fn_resolve_conflicts(v_decisions, p_now);
-    end if;
+  v_candidates := array(
+    select c from unnest(v_plans) as p cross join unnest(p.slots) as c);
+  foreach v_mode in array array['optimistic', 'tick'] loop
+    v_decisions := array(
+      select d from lenses.fn_evaluate_slots(v_candidates, p_now, v_mode) as d);
+    v_decisions := lenses.fn_hold_slots(v_decisions);
+    v_decisions := lenses.fn_defer_decisions(v_decisions, v_held_elsewhere);
+    select count(*) into v_to_insert
+    from unnest(v_decisions) as d where d.decision = 'dispatch';
+    exit when v_to_insert = 0;
+    begin
+      v_inserted := lenses.fn_insert_runs(
+        v_decisions, p_now, 'schedule', p_looks => v_mode = 'tick');
+      exit;
+    exception when unique_violation then
+      if v_mode = 'tick' then
+        raise;
+      end if;
+    end;
+  end loop;
+  if v_inserted < v_to_insert then
+    v_decisions := lenses.fn_resolve_conflicts(v_decisions, p_now);
+  end if;
+  if v_inserted > 0 then
     perform lenses.fn_replace_oldest_runs(v_decisions, p_now);
   end if;
 

@@ -1,11 +1,14 @@
 -- owner: lf_sql_engine
 -- For lenses.fn_insert_runs: one statement, in the order of the slots. It looks up inputs last, row
--- by row, so that the sort holds none of them.
+-- by row, so that the sort holds none of them. p_looks leaves out slots that have a run; without it
+-- such a slot is a unique violation. INSERT ... ON CONFLICT would look into four indexes before
+-- each row.
 create or replace function lenses.fn_insert_run_batch(
   p_decisions lenses.slot_decision[],
   p_now timestamptz,
   p_trigger_mode text,
-  p_triggered_by text
+  p_triggered_by text,
+  p_looks boolean
 )
 returns integer
 language plpgsql
@@ -37,7 +40,7 @@ begin
     q.available_at,
     coalesce(q.inputs, case when q.rotation_index is null then q.inputs_template
       else q.inputs_rotation -> q.rotation_index end),
-    q.policies || jsonb_build_object('limits', q.limits),
+    q.policies,
     q.global_model_id,
     q.ai_lenser_id,
     q.team_id,
@@ -49,12 +52,13 @@ begin
   from (
     select
       d.run_id, d.workflow_version, d.schedule_id, d.slot, d.idempotency_key, d.needs_approval,
-      d.available_at, d.inputs, d.rotation_index, d.limits, d.ai_lenser_id, d.team_id, d.is_missed,
+      d.available_at, d.inputs, d.rotation_index, d.ai_lenser_id, d.team_id, d.is_missed,
       s.lenser_id, s.workflow_id, s.global_model_id, s.inputs_template, s.inputs_rotation,
       case
         when s.workflow_assignment_id is null and x.default_queue_mode = 'parallel'
           then o.policies
         else lenses.fn_merge_policies(o.policies, s.explicit_defaults, s.workflow_assignment_id)
+          || jsonb_build_object('limits', d.limits)
       end as policies
     from unnest(p_decisions) as d
     inner join lenses.workflow_schedules as s on s.id = d.schedule_id
@@ -62,13 +66,19 @@ begin
     cross join lateral (
       select jsonb_build_object(
         'approval_policy', s.approval_policy, 'retry_policy', s.retry_policy,
-        'failure_policy', s.failure_policy, 'queue_policy', s.queue_policy) as policies
+        'failure_policy', s.failure_policy, 'queue_policy', s.queue_policy,
+        'limits', d.limits) as policies
     ) as o
     where d.decision = 'dispatch'
+      and (not p_looks or not exists (
+        select from lenses.workflow_runs as r
+        where r.id = d.run_id
+        union all
+        select from lenses.workflow_runs as r
+        where r.schedule_id = d.schedule_id and r.scheduled_for = d.slot))
     order by d.slot, d.schedule_id
     offset 0
-  ) as q
-  on conflict do nothing;
+  ) as q;
   get diagnostics v_inserted = row_count;
   return v_inserted;
 end;

@@ -1,14 +1,16 @@
 -- owner: lf_sql_engine
--- Inserts the runs of judged slots (those with decision dispatch); returns how many. It only
--- inserts: a slot that already has a run is left alone and not counted. The table's trigger adds
--- events and team runs. p_triggered_by NULL means the schedule's id. The newest run wakes waiting
--- executors. PostgreSQL keeps a statement's new rows until its end, for the trigger, so no
--- statement inserts more than 16 MB of inputs.
+-- Inserts the runs of judged slots (those with decision dispatch); returns how many. A slot that
+-- already has a run is left alone and not counted. p_looks false: it raises 23505 for such a slot
+-- instead, which is quicker where there are none. The table's trigger adds events and team runs.
+-- p_triggered_by NULL means the schedule's id. The newest run wakes waiting executors. PostgreSQL
+-- keeps a statement's new rows until its end, for the trigger, so no statement inserts more than
+-- 16 MB of inputs.
 create or replace function lenses.fn_insert_runs(
   p_decisions lenses.slot_decision[],
   p_now timestamptz,
   p_trigger_mode text,
-  p_triggered_by text default null
+  p_triggered_by text default null,
+  p_looks boolean default true
 )
 returns integer
 language plpgsql
@@ -18,26 +20,39 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   c_most constant bigint := 16777216;
+  -- Each try but the first follows an insert of the same slot that was committed meanwhile.
+  c_tries constant integer := 3;
   v_part lenses.slot_decision[];
   v_inserted integer := 0;
 begin
-  if (select coalesce(sum(d.inputs_bytes), 0) from unnest(p_decisions) as d) <= c_most then
-    v_inserted := lenses.fn_insert_run_batch(p_decisions, p_now, p_trigger_mode, p_triggered_by);
-  else
-    for v_part in
+  for v_part in
+    select p_decisions
+    where (select coalesce(sum(d.inputs_bytes), 0) from unnest(p_decisions) as d) <= c_most
+    union all
+    (
       select array_agg(q.d)
       from (
         select d, sum(d.inputs_bytes) over (order by d.slot, d.schedule_id) / c_most as part
         from unnest(p_decisions) as d
         where d.decision = 'dispatch'
       ) as q
+      where (select coalesce(sum(d.inputs_bytes), 0) from unnest(p_decisions) as d) > c_most
       group by floor(q.part)
       order by floor(q.part)
-    loop
-      v_inserted := v_inserted
-        + lenses.fn_insert_run_batch(v_part, p_now, p_trigger_mode, p_triggered_by);
+    )
+  loop
+    for v_try in 1 .. c_tries loop
+      begin
+        v_inserted := v_inserted + lenses.fn_insert_run_batch(
+          v_part, p_now, p_trigger_mode, p_triggered_by, p_looks);
+        exit;
+      exception when unique_violation then
+        if v_try = c_tries or not p_looks then
+          raise;
+        end if;
+      end;
     end loop;
-  end if;
+  end loop;
   if v_inserted > 0 then
     perform lenses.fn_notify_executors();
   end if;

@@ -53,23 +53,26 @@ begin
             array[row(q.id, q.next_run_at, q.due_at, false, null)::lenses.slot_candidate],
             q.next_slot, q.next_due, null, null, null, null, null, null, null, null
           )::lenses.slot_plan
-        else lenses.fn_plan_slots(
-          q.schedule, p_now, v_settings.missed_grace,
-          case when q.is_sequential then 1 else least(p_cap, q.cap_left) end,
-          v_settings.default_on_missed)
+        else (
+          select lenses.fn_plan_slots(
+            s, p_now, v_settings.missed_grace,
+            case when q.is_sequential then 1 else least(p_cap, q.cap_left) end,
+            v_settings.default_on_missed)
+          from lenses.workflow_schedules as s where s.id = q.id)
       end
     from (
       select
         n.*,
-        case when n.next_slot is not null
-          then lenses.fn_slot_due(n.id, n.next_slot, n.jitter_ms) end as next_due
+        -- Without jitter a slot is due at its own time; a call for each row would cost more.
+        case when n.jitter_ms = 0 then n.next_slot
+          when n.next_slot is not null
+            then lenses.fn_slot_due(n.id, n.next_slot, n.jitter_ms) end as next_due
       from (
         select
           s.id,
           s.next_run_at,
           s.due_at,
           s.jitter_ms,
-          s as schedule,
           greatest(
             p_max_catchup - case when s.tick_id = p_tick_id then s.tick_slots else 0 end, 1
           ) as cap_left,

@@ -17,12 +17,8 @@ declare
   v_run_id uuid;
 begin
   v_schedule_ids := array(
-    select s.id
-    from unnest(p_decisions) as d
-    inner join lenses.workflow_schedules as s on s.id = d.schedule_id
-    cross join lenses.dispatch_settings as x
-    where d.decision = 'dispatch' and s.max_in_flight is not null
-      and coalesce(s.on_overlap, x.default_on_overlap) = 'replace');
+    select d.schedule_id from unnest(p_decisions) as d
+    where d.decision = 'dispatch' and d.is_replacing);
   if cardinality(v_schedule_ids) = 0 then
     return;
   end if;

@@ -34,7 +34,8 @@ begin
         d.schedule_id, d.slot, d.due_at, d.is_missed, d.available_at, 'skip',
         'schedule_slot_exists', 'skipped_overlap', 'the slot has a run already', d.inputs,
         d.rotation_index, d.run_id, d.idempotency_key, d.workflow_version, d.needs_approval,
-        d.ai_lenser_id, d.team_id, d.limits, d.inputs_bytes)::lenses.slot_decision
+        d.ai_lenser_id, d.team_id, d.limits, d.inputs_bytes, d.lenser_id, d.is_movable,
+        d.is_replacing)::lenses.slot_decision
       else d end
     from unnest(p_decisions) as d
     left join lenses.workflow_runs as r

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- Decides about slots, for the tick, preview, backfill and run-now alike. Set-wise; writes nothing.
--- p_mode is tick; preview (looks at runs as they are now, in every row); backfill (no overlap
--- guard); or manual (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs themselves.
+-- p_mode is tick; optimistic (a tick that leaves it to the insert to find a slot that has a run);
+-- preview (looks at runs as they are now, in every row); backfill (no overlap guard); or manual
+-- (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs themselves.
 -- Guards run in order, and the first that refuses gives the reason. A condition is evaluated once
 -- for each schedule and its context is built once for each workflow, and only where the earlier
 -- guards let a slot pass. A parent row that is gone (deleted past the foreign keys) is a reason
@@ -23,15 +24,25 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
+  c_is_tick constant boolean := p_mode in ('tick', 'optimistic');
   v_settings lenses.dispatch_settings;
+  v_has_own_keys boolean;
 begin
   select d.* into v_settings from lenses.dispatch_settings as d;
+  v_has_own_keys := exists (
+    select from lenses.workflow_runs as r
+    where left(r.idempotency_key, 32) <> replace(r.id::text, '-', '')
+      and r.idempotency_key <> 'manual:' || r.id::text);
   return query
   with gated as materialized (
     select
       c.*,
       case when c.slot is null then gen_random_uuid() end as manual_id,
-      case when c.slot is not null then lenses.fn_slot_key(c.schedule_id, c.slot) end as slot_key,
+      -- lenses.fn_slot_key, written out because a call for each row would cost more.
+      encode(
+        sha256(convert_to(
+          c.schedule_id || ':' || floor(extract(epoch from c.slot))::bigint, 'UTF8')),
+        'hex') as slot_key,
       s.*,
       w.kind,
       coalesce(s.pinned_version, w.version) as version,
@@ -66,6 +77,7 @@ begin
         r.assignee_id as own_assignee_id, r.assignee_type as own_assignee_type,
         r.workflow_assignment_id, r.calendar_id, r.approval_policy,
         r.inputs_rotation is not null as has_rotation, r.last_rotation_index, r.max_in_flight,
+        r.on_holiday <> 'skip' as is_movable,
         -- An upper bound without reading the value: the most that each method can compress.
         pg_column_size(coalesce(r.inputs_rotation, r.inputs_template)) * case
           pg_column_compression(coalesce(r.inputs_rotation, r.inputs_template))
@@ -122,14 +134,15 @@ begin
       p_now) as b
   ),
 
-  -- Once for each schedule, however many slots it has: counting the entries means reading them all.
-  rotations as materialized (
-    select q.schedule_id, r.entries
-    from (select distinct g.schedule_id from gated as g where g.has_rotation) as q
-    cross join lateral (
-      select jsonb_array_length(s.inputs_rotation) as entries
-      from lenses.workflow_schedules as s where s.id = q.schedule_id offset 0
-    ) as r
+  -- Which battle of its agent a slot is, among those that passed the guards so far.
+  battles as materialized (
+    select
+      g.ord,
+      count(*) filter (where g.gate is null and q.failure is null)
+        over (partition by g.assignee_id order by g.ord) as place
+    from gated as g
+    left join conditions as q on q.schedule_id = g.schedule_id
+    where g.kind = 'battle'
   ),
 
   judged as materialized (
@@ -153,7 +166,7 @@ begin
           and not lenses.fn_has_assignee(g.lenser_id, g.assignee_type, g.assignee_id)
           then 'assignee_missing'
         when b.is_overspent or (g.kind = 'battle' and b.battles_left <= 0) then 'budget_exceeded'
-        when p_mode in ('tick', 'preview') and g.max_in_flight is not null
+        when (c_is_tick or p_mode = 'preview') and g.max_in_flight is not null
           and g.on_overlap <> 'replace'
           and g.max_in_flight <= (
             select count(*) from lenses.workflow_runs as r
@@ -163,7 +176,7 @@ begin
         when v.cycle is not null then 'cycle_detected'
         -- Each look-up follows the order of its index: with plain equality, a planner without
         -- statistics may read all of workflow_runs_newest_idx row by row.
-        when g.slot is not null and coalesce(
+        when g.slot is not null and p_mode <> 'optimistic' and coalesce(
           (
             select n.id
             from (
@@ -183,18 +196,15 @@ begin
               order by r.schedule_id, r.scheduled_for
               limit 1
             ) as n
-            where n.schedule_id = g.schedule_id and n.scheduled_for = g.slot),
-          (
-            select r.id from lenses.workflow_runs as r
-            where r.idempotency_key = g.slot_key
-              and left(r.idempotency_key, 32) <> replace(r.id::text, '-', '')
-              and r.idempotency_key <> 'manual:' || r.id::text
-            limit 1)
+            where n.schedule_id = g.schedule_id and n.scheduled_for = g.slot)
         ) is not null then 'schedule_slot_exists'
-        when p_mode = 'tick' and g.kind = 'battle' and b.battles_left
-          < count(*) filter (where g.gate is null and q.failure is null)
-            over (partition by case when g.kind = 'battle' then g.assignee_id end order by g.ord)
-          then 'wait'
+        when v_has_own_keys and exists (
+          select from lenses.workflow_runs as r
+          where r.idempotency_key = g.slot_key
+            and left(r.idempotency_key, 32) <> replace(r.id::text, '-', '')
+            and r.idempotency_key <> 'manual:' || r.id::text)
+          then 'schedule_slot_exists'
+        when c_is_tick and b.battles_left < t.place then 'wait'
       end as reason
     from gated as g
     left join lateral (
@@ -204,6 +214,27 @@ begin
     ) as v on true
     left join conditions as q on q.schedule_id = g.schedule_id
     left join budgets as b on b.assignee_id = g.assignee_id
+    left join battles as t on t.ord = g.ord
+  ),
+
+  -- Which entry of its schedule's rotation a slot takes. Entries are counted once for each
+  -- schedule, however many slots it has: counting means reading them all.
+  rotations as materialized (
+    select
+      j.ord,
+      (j.last_rotation_index + count(*) filter (where j.reason is null) over (
+        partition by j.schedule_id order by j.ord
+        rows between unbounded preceding and 1 preceding
+      )) % nullif(r.entries, 0) as rotation_index
+    from judged as j
+    inner join (
+      select q.schedule_id, n.entries
+      from (select distinct g.schedule_id from gated as g where g.has_rotation) as q
+      cross join lateral (
+        select jsonb_array_length(s.inputs_rotation) as entries
+        from lenses.workflow_schedules as s where s.id = q.schedule_id offset 0
+      ) as n
+    ) as r on r.schedule_id = j.schedule_id
   ),
 
   decided as (
@@ -215,12 +246,9 @@ begin
         when j.reason = 'overlap_in_flight' and j.on_overlap = 'queue' then 'defer'
         else 'skip'
       end as decision,
-      (j.last_rotation_index + count(*) filter (where j.reason is null) over (
-        partition by j.schedule_id order by j.ord
-        rows between unbounded preceding and 1 preceding
-      )) % nullif(o.entries, 0) as rotation_index
+      o.rotation_index
     from judged as j
-    left join rotations as o on o.schedule_id = j.schedule_id
+    left join rotations as o on o.ord = j.ord
   )
 
   select
@@ -273,7 +301,10 @@ begin
     case when d.spending_limit_credits is not null
       then jsonb_build_object('spending_limit_credits', d.spending_limit_credits)
       else '{}' end,
-    case when d.reason is null then d.inputs_bytes end
+    case when d.reason is null then d.inputs_bytes end,
+    d.lenser_id,
+    d.is_movable,
+    d.max_in_flight is not null and d.on_overlap = 'replace'
   from decided as d
   order by d.ord;
 end;

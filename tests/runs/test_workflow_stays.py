@@ -1,0 +1,134 @@
+"""A workflow with runs stays, and a run has a workflow of its tenant, though no foreign key says so."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+
+from tests.support.database import Database, as_user, make_tenant, wait_until
+from tests.support.scenario import MONDAY, Scenario
+
+BLOCKED = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
+DELETE = "delete from lenses.workflows where id = %s"
+INSERT = (
+    "insert into lenses.workflow_runs (workflow_id, workflow_version, status, lenser_id) "
+    "values (%s, 1, 'pending', %s) returning id"
+)
+
+
+@pytest.fixture
+def workflow(scenario: Scenario) -> UUID:
+    return scenario.make_workflow()
+
+
+def insert(conn: Database, workflow: UUID, tenant: UUID | None = None) -> UUID:
+    return conn.value(INSERT, [workflow, tenant])
+
+
+@pytest.mark.parametrize("by_a_tick", [True, False])
+def test_a_workflow_with_runs_is_not_deleted(
+    scenario: Scenario, workflow: UUID, by_a_tick: bool
+) -> None:
+    db = scenario.db
+    if by_a_tick:
+        scenario.make_schedule("0 9 * * *", workflow_id=workflow)
+        assert scenario.tick(MONDAY) == 1
+    else:
+        insert(db, workflow)
+    with pytest.raises(psycopg.errors.ForeignKeyViolation, match="has runs"), db.transaction():
+        db.execute(DELETE, [workflow])
+    db.execute("delete from lenses.workflow_runs where workflow_id = %s", [workflow])
+    db.execute(DELETE, [workflow])
+    assert db.rows("select from lenses.workflows where id = %s", [workflow]) == []
+
+
+@pytest.mark.parametrize("role", ["service_role", None])
+def test_a_run_has_a_workflow_of_its_tenant(
+    scenario: Scenario, workflow: UUID, role: str | None
+) -> None:
+    other = make_tenant(scenario.db).id
+    for values in ([uuid4(), None], [workflow, other]):
+        with (
+            pytest.raises(psycopg.errors.ForeignKeyViolation, match="does not exist"),
+            scenario.db.transaction(),
+        ):
+            if role:
+                with as_user(scenario.db, None, role) as conn:
+                    conn.execute(INSERT, values)
+            else:
+                scenario.db.execute(INSERT, values)
+
+
+def test_the_tenant_of_a_run_does_not_change(scenario: Scenario, workflow: UUID) -> None:
+    run = insert(scenario.db, workflow)
+    strange = {"workflow_id": uuid4(), "lenser_id": make_tenant(scenario.db).id}
+    for column, value in strange.items():
+        with (
+            pytest.raises(psycopg.errors.InvalidParameterValue, match=column),
+            scenario.db.transaction(),
+        ):
+            scenario.db.execute(
+                f"update lenses.workflow_runs set {column} = %s where id = %s", [value, run]
+            )
+
+
+def test_a_deletion_waits_for_a_run_under_way(
+    scenario: Scenario, workflow: UUID, committed: None
+) -> None:
+    with (
+        scenario.db.another() as executor,
+        scenario.db.another() as owner,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        with executor.transaction():
+            insert(executor, workflow)
+            deletion = pool.submit(owner.execute, DELETE, [workflow])
+            wait_until(lambda: scenario.db.rows(BLOCKED, [owner.info.backend_pid]))
+        with pytest.raises(psycopg.errors.ForeignKeyViolation, match="has runs"):
+            deletion.result(60)
+
+
+def test_a_run_waits_for_a_deletion_under_way(
+    scenario: Scenario, workflow: UUID, committed: None
+) -> None:
+    with (
+        scenario.db.another() as executor,
+        scenario.db.another() as owner,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        with owner.transaction():
+            owner.execute(DELETE, [workflow])
+            start = pool.submit(insert, executor, workflow)
+            wait_until(lambda: scenario.db.rows(BLOCKED, [executor.info.backend_pid]))
+        with pytest.raises(psycopg.errors.ForeignKeyViolation, match="does not exist"):
+            start.result(60)
+
+
+def test_a_deletion_waits_for_a_tick_under_way(
+    scenario: Scenario, workflow: UUID, committed: None
+) -> None:
+    scenario.make_schedule("0 9 * * *", workflow_id=workflow)
+    with (
+        scenario.db.another() as ticker,
+        scenario.db.another() as owner,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        with ticker.transaction():
+            assert ticker.value("select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]) == 1
+            deletion = pool.submit(owner.execute, DELETE, [workflow])
+            wait_until(lambda: scenario.db.rows(BLOCKED, [owner.info.backend_pid]))
+        with pytest.raises(psycopg.errors.ForeignKeyViolation, match="has runs"):
+            deletion.result(60)
+    assert scenario.violations() == []
+
+
+def test_a_run_whose_workflow_is_gone_is_found(scenario: Scenario, workflow: UUID) -> None:
+    run = insert(scenario.db, workflow)
+    with scenario.db.transaction(force_rollback=True):
+        scenario.db.execute("set local session_replication_role = replica")
+        scenario.db.execute(DELETE, [workflow])
+        found = [(v.invariant, v.subject) for v in scenario.violations()]
+        assert ("parent_exists", run) in found
