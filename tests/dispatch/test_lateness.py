@@ -193,7 +193,9 @@ def test_a_past_slot_of_a_new_schedule_met_no_tick(scenario: Scenario) -> None:
         scenario.db.execute(
             "select lenses.fn_begin_tick_at('driver', %s)", [now + timedelta(minutes=minute)]
         )
-    schedule = scenario.make_schedule("* * * * *", next_run_at=now - timedelta(minutes=30))
+    schedule = scenario.make_schedule(
+        "* * * * *", next_run_at=now - timedelta(minutes=30), created_at=now
+    )
     scenario.tick(now + timedelta(seconds=59))
     assert len(scenario.slots(schedule)) <= 3
     [(count, _, _)] = scenario.missed(schedule)

@@ -26,6 +26,9 @@ from tests.support.snapshot import snapshot
 HEAD = bundle.load()
 # A tick that meets the installer's locks: the server's own errors, the next tick goes on.
 TRANSIENT = ("40P01", "55P03")
+# A call that was under way at the upgrade's commit goes on by its old body, and what that calls has changed.
+AT_COMMIT = ("42883", "42804", "XX000")
+DISPATCHERS = 3
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def test_an_upgrade_while_ticks_run(place: Plant, pair: Pair) -> None:
         with product_db.connect(place.server.dsn()) as conn:
             return apply.install(conn, pair.new)
 
-    with dispatching(place, lambda: minute, 3) as errors, ThreadPoolExecutor(1) as pool:
+    with dispatching(place, lambda: minute, DISPATCHERS) as errors, ThreadPoolExecutor(1) as pool:
         wait_until(ticked)
         upgraded = pool.submit(upgrade)
         after = 0
@@ -103,7 +106,9 @@ def test_an_upgrade_while_ticks_run(place: Plant, pair: Pair) -> None:
             minute += 1
             wait_until(ticked)
         assert upgraded.result().plan.is_pending
-    assert [error for error in errors if not error.startswith(TRANSIENT)] == []
+    strange = [error for error in errors if not error.startswith(TRANSIENT)]
+    assert [error for error in strange if not error.startswith(AT_COMMIT)] == []
+    assert len(strange) <= DISPATCHERS, strange  # once each
     place.check(minute + 1)
     with product_db.connect(place.server.dsn()) as conn:
         report = verify.verify(conn, pair.new)
