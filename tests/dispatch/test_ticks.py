@@ -187,7 +187,7 @@ def test_the_drivers_entry_keeps_what_it_did_before_an_error(
 ) -> None:
     """The second batch meets an error of the server's own: the first stays, the tick says why."""
     now = scenario.db.value("select date_trunc('minute', now())")
-    first = scenario.make_schedule("0 0 1 1 *", next_run_at=now - timedelta(seconds=50))
+    first = scenario.make_schedule("0 0 1 1 *", next_run_at=now - timedelta(seconds=1))
     second = scenario.make_schedule("0 0 1 1 *", next_run_at=now)
     scenario.db.execute("select lenses.fn_set_dispatch_settings('{\"batch_size\": 1}')")
     scenario.db.execute(
