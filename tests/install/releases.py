@@ -18,6 +18,9 @@ import pytest
 from tests.support.cli import environment
 
 HERE = Path(__file__).parent
+# A call that was under way at an upgrade's commit goes on by its old body, and what that calls has changed:
+# it is refused once, and may be made again.
+REFUSED_AT_COMMIT = ("42883", "42804", "XX000")
 
 
 @dataclass(frozen=True)

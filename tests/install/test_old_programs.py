@@ -15,14 +15,14 @@ import pytest
 
 from lf_sql import apply, bundle, verify
 from lf_sql import db as product_db
-from tests.install.releases import SOME, Release
+from tests.install.releases import REFUSED_AT_COMMIT, SOME, Release
 from tests.support.database import Database, Tenant, as_user, connect, make_tenant, wait_until
 from tests.support.processes import Process, running
 from tests.support.server import TestServer
 
 HEAD = bundle.load()
 # One answer at the moment of the commit: the call was under way, is refused, and may be made again.
-ONCE = ("42883", "42804", "XX000", "40P01", "55P03", "0A000")
+ONCE = (*REFUSED_AT_COMMIT, "40P01", "55P03", "0A000")
 SLOT = "2 1 1 1 *"  # nothing is due by the clock
 OPEN = "select count(*) from lenses.workflow_runs where status <> 'completed'"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
@@ -11,6 +13,7 @@ import pytest
 from tests.support.database import Database, as_user, make_tenant, wait_until
 from tests.support.scenario import MONDAY, Scenario
 
+Act = Callable[[Database], Any]
 BLOCKED = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
 DELETE = "delete from lenses.workflows where id = %s"
 INSERT = (
@@ -75,54 +78,55 @@ def test_the_tenant_of_a_run_does_not_change(scenario: Scenario, workflow: UUID)
             )
 
 
+def refused_after_waiting(scenario: Scenario, first: Act, second: Act, message: str) -> None:
+    """The second act waits until the first, which is under way, commits; then it is refused."""
+    with (
+        scenario.db.another() as one,
+        scenario.db.another() as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        with one.transaction():
+            first(one)
+            waiting = pool.submit(second, other)
+            wait_until(lambda: scenario.db.rows(BLOCKED, [other.info.backend_pid]))
+        with pytest.raises(psycopg.errors.ForeignKeyViolation, match=message):
+            waiting.result(60)
+    assert scenario.violations() == []
+
+
 def test_a_deletion_waits_for_a_run_under_way(
     scenario: Scenario, workflow: UUID, committed: None
 ) -> None:
-    with (
-        scenario.db.another() as executor,
-        scenario.db.another() as owner,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        with executor.transaction():
-            insert(executor, workflow)
-            deletion = pool.submit(owner.execute, DELETE, [workflow])
-            wait_until(lambda: scenario.db.rows(BLOCKED, [owner.info.backend_pid]))
-        with pytest.raises(psycopg.errors.ForeignKeyViolation, match="has runs"):
-            deletion.result(60)
+    refused_after_waiting(
+        scenario,
+        lambda executor: insert(executor, workflow),
+        lambda owner: owner.execute(DELETE, [workflow]),
+        "has runs",
+    )
 
 
 def test_a_run_waits_for_a_deletion_under_way(
     scenario: Scenario, workflow: UUID, committed: None
 ) -> None:
-    with (
-        scenario.db.another() as executor,
-        scenario.db.another() as owner,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        with owner.transaction():
-            owner.execute(DELETE, [workflow])
-            start = pool.submit(insert, executor, workflow)
-            wait_until(lambda: scenario.db.rows(BLOCKED, [executor.info.backend_pid]))
-        with pytest.raises(psycopg.errors.ForeignKeyViolation, match="does not exist"):
-            start.result(60)
+    refused_after_waiting(
+        scenario,
+        lambda owner: owner.execute(DELETE, [workflow]),
+        lambda executor: insert(executor, workflow),
+        "does not exist",
+    )
 
 
 def test_a_deletion_waits_for_a_tick_under_way(
     scenario: Scenario, workflow: UUID, committed: None
 ) -> None:
-    scenario.make_schedule("0 9 * * *", workflow_id=workflow)
-    with (
-        scenario.db.another() as ticker,
-        scenario.db.another() as owner,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        with ticker.transaction():
-            assert ticker.value("select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]) == 1
-            deletion = pool.submit(owner.execute, DELETE, [workflow])
-            wait_until(lambda: scenario.db.rows(BLOCKED, [owner.info.backend_pid]))
-        with pytest.raises(psycopg.errors.ForeignKeyViolation, match="has runs"):
-            deletion.result(60)
-    assert scenario.violations() == []
+    schedule = scenario.make_schedule("0 9 * * *", workflow_id=workflow)
+    refused_after_waiting(
+        scenario,
+        lambda ticker: ticker.value("select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]),
+        lambda owner: owner.execute(DELETE, [workflow]),
+        "has runs",
+    )
+    assert scenario.slots(schedule) == [MONDAY]
 
 
 def test_a_run_whose_workflow_is_gone_is_found(scenario: Scenario, workflow: UUID) -> None:

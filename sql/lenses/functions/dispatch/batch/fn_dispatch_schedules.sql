@@ -27,7 +27,7 @@ declare
   v_decisions lenses.slot_decision[];
   v_mode text;
   v_to_insert integer;
-  v_inserted integer := 0;
+  v_inserted integer;
   v_held_elsewhere uuid[];
 begin
   v_plans := lenses.fn_plan_due(
@@ -38,6 +38,7 @@ begin
   v_candidates := array(
     select c from unnest(v_plans) as p cross join unnest(p.slots) as c);
   foreach v_mode in array array['optimistic', 'tick'] loop
+    v_inserted := 0;
     v_decisions := array(
       select d from lenses.fn_evaluate_slots(v_candidates, p_now, v_mode) as d);
     v_decisions := lenses.fn_hold_slots(v_decisions);
@@ -45,15 +46,9 @@ begin
     select count(*) into v_to_insert
     from unnest(v_decisions) as d where d.decision = 'dispatch';
     exit when v_to_insert = 0;
-    begin
-      v_inserted := lenses.fn_insert_runs(
-        v_decisions, p_now, 'schedule', p_looks => v_mode = 'tick');
-      exit;
-    exception when unique_violation then
-      if v_mode = 'tick' then
-        raise;
-      end if;
-    end;
+    v_inserted := lenses.fn_insert_runs(
+      v_decisions, p_now, 'schedule', p_looks => v_mode = 'tick');
+    exit when v_inserted is not null;
   end loop;
   if v_inserted < v_to_insert then
     v_decisions := lenses.fn_resolve_conflicts(v_decisions, p_now);

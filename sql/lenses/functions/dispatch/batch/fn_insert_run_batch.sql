@@ -57,6 +57,7 @@ begin
       case
         when s.workflow_assignment_id is null and x.default_queue_mode = 'parallel'
           then o.policies
+        -- What is merged is the four policies alone.
         else lenses.fn_merge_policies(o.policies, s.explicit_defaults, s.workflow_assignment_id)
           || jsonb_build_object('limits', d.limits)
       end as policies

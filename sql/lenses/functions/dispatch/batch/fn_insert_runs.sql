@@ -1,10 +1,10 @@
 -- owner: lf_sql_engine
 -- Inserts the runs of judged slots (those with decision dispatch); returns how many. A slot that
--- already has a run is left alone and not counted. p_looks false: it raises 23505 for such a slot
--- instead, which is quicker where there are none. The table's trigger adds events and team runs.
--- p_triggered_by NULL means the schedule's id. The newest run wakes waiting executors. PostgreSQL
--- keeps a statement's new rows until its end, for the trigger, so no statement inserts more than
--- 16 MB of inputs.
+-- already has a run is left alone and not counted. With p_looks false it does not look for such
+-- slots, which is quicker where there are none; where there is one it inserts nothing and returns
+-- NULL. The table's trigger adds events and team runs. p_triggered_by NULL means the schedule's id.
+-- The newest run wakes waiting executors. PostgreSQL keeps a statement's new rows until its end,
+-- for the trigger, so no statement inserts more than 16 MB of inputs.
 create or replace function lenses.fn_insert_runs(
   p_decisions lenses.slot_decision[],
   p_now timestamptz,
@@ -23,35 +23,37 @@ declare
   -- Each try but the first follows an insert of the same slot that was committed meanwhile.
   c_tries constant integer := 3;
   v_part lenses.slot_decision[];
-  v_inserted integer := 0;
+  v_inserted integer;
 begin
-  for v_part in
-    select p_decisions
-    where (select coalesce(sum(d.inputs_bytes), 0) from unnest(p_decisions) as d) <= c_most
-    union all
-    (
-      select array_agg(q.d)
-      from (
-        select d, sum(d.inputs_bytes) over (order by d.slot, d.schedule_id) / c_most as part
-        from unnest(p_decisions) as d
-        where d.decision = 'dispatch'
-      ) as q
-      where (select coalesce(sum(d.inputs_bytes), 0) from unnest(p_decisions) as d) > c_most
-      group by floor(q.part)
-      order by floor(q.part)
-    )
-  loop
-    for v_try in 1 .. c_tries loop
-      begin
-        v_inserted := v_inserted + lenses.fn_insert_run_batch(
-          v_part, p_now, p_trigger_mode, p_triggered_by, p_looks);
-        exit;
-      exception when unique_violation then
-        if v_try = c_tries or not p_looks then
-          raise;
-        end if;
-      end;
-    end loop;
+  for v_try in 1 .. c_tries loop
+    begin
+      if (select coalesce(sum(d.inputs_bytes), 0) from unnest(p_decisions) as d) <= c_most then
+        v_inserted := lenses.fn_insert_run_batch(
+          p_decisions, p_now, p_trigger_mode, p_triggered_by, p_looks);
+      else
+        v_inserted := 0;
+        for v_part in
+          select array_agg(q.d)
+          from (
+            select d, sum(d.inputs_bytes) over (order by d.slot, d.schedule_id) / c_most as part
+            from unnest(p_decisions) as d
+            where d.decision = 'dispatch'
+          ) as q
+          group by floor(q.part)
+          order by floor(q.part)
+        loop
+          v_inserted := v_inserted + lenses.fn_insert_run_batch(
+            v_part, p_now, p_trigger_mode, p_triggered_by, p_looks);
+        end loop;
+      end if;
+      exit;
+    exception when unique_violation then
+      if not p_looks then
+        return null;
+      elsif v_try = c_tries then
+        raise;
+      end if;
+    end;
   end loop;
   if v_inserted > 0 then
     perform lenses.fn_notify_executors();
