@@ -23,12 +23,12 @@ TABLES = ("lenses.workflow_run_events", "agents.agent_run_events", "agents.actio
 
 RUNS_OF_A_DAY = """
 insert into lenses.workflow_runs (
-  lenser_id, workflow_id, workflow_version, schedule_id, scheduled_for, idempotency_key, trigger_mode,
+  id, lenser_id, workflow_id, workflow_version, schedule_id, scheduled_for, idempotency_key, trigger_mode,
   triggered_by, status, policies, context_inputs, attempt, started_at, completed_at, last_event_seq,
   metadata, created_at
 )
 select
-  s.lenser_id, s.workflow_id, 1, s.id, x.at, encode(sha256((s.id || ':' || x.at)::bytea), 'hex'),
+  left(k.idempotency_key, 32)::uuid, s.lenser_id, s.workflow_id, 1, s.id, x.at, k.idempotency_key,
   'schedule', s.id, 'completed', %(policies)s, s.inputs_template, 1, x.at + interval '1 second',
   x.at + interval '2 seconds', 3, '{"result": {"rows": 3, "status": "completed"}}', x.at
 from generate_series(1, %(runs)s / %(seeds)s) as n
@@ -36,6 +36,9 @@ cross join lenses.workflow_schedules as s
 cross join lateral (
   select %(day)s::timestamptz + n * interval '23 hours' / (%(runs)s / %(seeds)s) as at
 ) as x
+cross join lateral (
+  select encode(sha256((s.id || ':' || x.at)::bytea), 'hex') as idempotency_key
+) as k
 """
 EVENTS_OF_A_DAY = """
 insert into lenses.workflow_run_events (lenser_id, run_id, seq, event_type, payload, occurred_at)

@@ -6,18 +6,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 
-from tests.support.database import as_user
+from tests.support.database import Database, as_user
 from tests.support.run_scenario import RunScenario
 
 HOUR = timedelta(hours=1)
 
 
 def backfill(
-    scenario: RunScenario, schedule: UUID, since: Any, until: Any = None, dry: bool = False
-) -> Any:
-    with as_user(scenario.db, scenario.tenant, "authenticated") as conn:
+    scenario: RunScenario, schedule: UUID, since: Any, until: Any = None, dry: bool = False,
+    conn: Database | None = None,
+) -> Any:  # fmt: skip
+    with as_user(conn or scenario.db, scenario.tenant, "authenticated") as conn:
         return conn.value(
             "select public.fn_backfill_schedule(%s, %s, %s, coalesce(%s, now()))",
             [schedule, since, dry, until],
@@ -80,6 +82,28 @@ def test_a_slot_of_the_tick_is_left_alone(scenario: RunScenario) -> None:
     schedule = hourly(scenario, next_run_at=slot)
     assert scenario.tick(slot) == 1
     assert backfill(scenario, schedule, slot, slot)["slots"][0]["reason"] == "schedule_slot_exists"
+
+
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_a_run_that_a_stale_snapshot_does_not_show(
+    committed: None, scenario: RunScenario, level: str
+) -> None:
+    slot = this_hour(scenario)
+    schedule = hourly(scenario, next_run_at=slot + HOUR)
+    with scenario.db.another() as stale:
+        stale.execute(f"begin isolation level {level}")
+        stale.execute("select count(*) from lenses.workflow_runs")
+        scenario.db.execute(
+            "insert into lenses.workflow_runs (workflow_id, schedule_id, scheduled_for, trigger_mode) "
+            "select s.workflow_id, s.id, %s, 'backfill' from lenses.workflow_schedules as s",
+            [slot],
+        )
+        with pytest.raises(psycopg.errors.SerializationFailure) as refused:
+            backfill(scenario, schedule, slot - HOUR, slot, conn=stale)
+        assert refused.value.diag.message_hint == "Repeat the transaction."
+        stale.execute("rollback")
+    assert [run.scheduled_for for run in scenario.runs(schedule)] == [slot]
+    assert backfill(scenario, schedule, slot - HOUR, slot)["dispatched"] == 1
 
 
 def test_guards_apply_but_the_overlap(scenario: RunScenario) -> None:

@@ -2,9 +2,10 @@
 -- Inserts the runs of judged slots (those with decision dispatch); returns how many. A slot that
 -- already has a run is left alone and not counted. With p_looks false it does not look for such
 -- slots, which is quicker where there are none; where there is one it inserts nothing and returns
--- NULL. The table's trigger adds events and team runs. p_triggered_by NULL means the schedule's id.
--- The newest run wakes waiting executors. PostgreSQL keeps a statement's new rows until its end,
--- for the trigger, so no statement inserts more than 16 MB of inputs.
+-- NULL. 40001: it looked, and a slot has a run that the caller's snapshot is too old to show. The
+-- table's trigger adds events and team runs. p_triggered_by NULL means the schedule's id. The newest
+-- run wakes waiting executors. PostgreSQL keeps a statement's new rows until its end, for the
+-- trigger, so no statement inserts more than 16 MB of inputs.
 create or replace function lenses.fn_insert_runs(
   p_decisions lenses.slot_decision[],
   p_now timestamptz,
@@ -24,6 +25,7 @@ declare
   c_tries constant integer := 3;
   v_part lenses.slot_decision[];
   v_inserted integer;
+  v_table text;
 begin
   for v_try in 1 .. c_tries loop
     begin
@@ -50,8 +52,16 @@ begin
     exception when unique_violation then
       if not p_looks then
         return null;
-      elsif v_try = c_tries then
+      end if;
+      get stacked diagnostics v_table = table_name;
+      if v_table <> 'workflow_runs' then
         raise;
+      elsif v_try = c_tries
+        or current_setting('transaction_isolation') not like 'read %' then
+        raise exception using
+          errcode = '40001',
+          message = 'another transaction has made a run of one of these slots meanwhile',
+          hint = 'Repeat the transaction.';
       end if;
     end;
   end loop;
