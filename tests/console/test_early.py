@@ -27,6 +27,37 @@ def test_what_is_typed_before_the_scripts_are_there_counts(scene: Scene, script:
     assert window.troubles == []
 
 
+@pytest.mark.parametrize("script", ["htmx.min.js", "console.js"])
+@pytest.mark.parametrize(
+    ("path", "button", "answer"),
+    [
+        ("/", "Delete probe", "dialog[open]"),  # a question
+        (
+            "/calendars/new",
+            "Save",
+            ".error:visible",
+        ),  # a form without a name, which is not sent as it is
+        ("/", "Keys", "dialog[open]"),
+    ],
+)
+def test_what_is_pressed_before_the_scripts_are_there_counts(
+    scene: Scene, script: str, path: str, button: str, answer: str
+) -> None:
+    _, window = scene
+    page = window.page
+    held: list[Route] = []
+    page.route(f"**/static/{script}", lambda route: held.append(route))
+    page.goto(window.base + path, wait_until="commit")
+    page.get_by_role("button", name=button, exact=True).click()
+    while not held:
+        page.wait_for_timeout(10)
+    expect(page.locator(answer)).to_have_count(0)
+    held[0].continue_()
+    expect(page.locator(answer)).to_have_count(1)
+    assert page.url == window.base + path
+    page.unroute(f"**/static/{script}")
+
+
 def test_a_late_refresh_does_not_undo_a_filter(scene: Scene) -> None:
     _, window = scene
     page = window.open("/")

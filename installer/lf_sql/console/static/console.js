@@ -309,5 +309,6 @@
     count();
     toNow();
     if ($("[data-gone]")) lose();
+    setTimeout(pressAgain); // htmx begins in a timer of its own, which is set before this one
   });
 })();
