@@ -696,6 +696,7 @@ create table lenses.workflow_runs (
   constraint workflow_runs_ai_lenser_id_lenser_id_fkey FOREIGN KEY (ai_lenser_id, lenser_id) REFERENCES agents.ai_lensers(id, lenser_id) ON DELETE SET NULL (ai_lenser_id),
   constraint workflow_runs_schedule_id_lenser_id_fkey FOREIGN KEY (schedule_id, lenser_id) REFERENCES lenses.workflow_schedules(id, lenser_id) ON DELETE SET NULL (schedule_id),
   constraint workflow_runs_team_id_lenser_id_fkey FOREIGN KEY (team_id, lenser_id) REFERENCES agents.teams(id, lenser_id) ON DELETE SET NULL (team_id),
+  constraint workflow_runs_workflow_id_lenser_id_fkey FOREIGN KEY (workflow_id, lenser_id) REFERENCES lenses.workflows(id, lenser_id),
   constraint workflow_runs_attempt_check CHECK ((attempt >= 0)),
   constraint workflow_runs_idempotency_key_check CHECK (((char_length(idempotency_key) >= 1) AND (char_length(idempotency_key) <= 200))),
   constraint workflow_runs_lease_check CHECK (((status <> 'running'::text) OR ((worker_id IS NOT NULL) AND (lease_expires_at IS NOT NULL)))),

@@ -12,8 +12,3 @@ drop function if exists lenses.fn_insert_runs(lenses.slot_decision[], timestampt
 -- squawk-ignore ban-drop-function
 drop function if exists lenses.fn_insert_run_batch(
   lenses.slot_decision[], timestamptz, text, text);
-
--- The tick holds the schedule of a run that it inserts, and the schedule's foreign key the workflow.
--- lenses.tg_workflows_has_runs and lenses.tg_workflow_runs_admit do the rest for other roles.
--- squawk-ignore ban-drop-constraint
-alter table lenses.workflow_runs drop constraint workflow_runs_workflow_id_lenser_id_fkey;

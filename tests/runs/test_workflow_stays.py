@@ -1,4 +1,4 @@
-"""A workflow with runs stays, and a run has a workflow of its tenant, though no foreign key says so."""
+"""A workflow with runs stays, and a run has a workflow of its tenant."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.support.scenario import MONDAY, Scenario
 
 Act = Callable[[Database], Any]
 BLOCKED = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
+KEY = "workflow_runs_workflow_id_lenser_id_fkey"
 DELETE = "delete from lenses.workflows where id = %s"
 INSERT = (
     "insert into lenses.workflow_runs (workflow_id, workflow_version, status, lenser_id) "
@@ -41,7 +42,7 @@ def test_a_workflow_with_runs_is_not_deleted(
         assert scenario.tick(MONDAY) == 1
     else:
         insert(db, workflow)
-    with pytest.raises(psycopg.errors.ForeignKeyViolation, match="has runs"), db.transaction():
+    with pytest.raises(psycopg.errors.ForeignKeyViolation, match=KEY), db.transaction():
         db.execute(DELETE, [workflow])
     db.execute("delete from lenses.workflow_runs where workflow_id = %s", [workflow])
     db.execute(DELETE, [workflow])
@@ -53,9 +54,9 @@ def test_a_run_has_a_workflow_of_its_tenant(
     scenario: Scenario, workflow: UUID, role: str | None
 ) -> None:
     other = make_tenant(scenario.db).id
-    for values in ([uuid4(), None], [workflow, other]):
+    for values, message in (([uuid4(), None], "does not exist"), ([workflow, other], KEY)):
         with (
-            pytest.raises(psycopg.errors.ForeignKeyViolation, match="does not exist"),
+            pytest.raises(psycopg.errors.ForeignKeyViolation, match=message),
             scenario.db.transaction(),
         ):
             if role:
@@ -78,7 +79,7 @@ def test_the_tenant_of_a_run_does_not_change(scenario: Scenario, workflow: UUID)
             )
 
 
-def refused_after_waiting(scenario: Scenario, first: Act, second: Act, message: str) -> None:
+def refused_after_waiting(scenario: Scenario, first: Act, second: Act) -> None:
     """The second act waits until the first, which is under way, commits; then it is refused."""
     with (
         scenario.db.another() as one,
@@ -89,7 +90,7 @@ def refused_after_waiting(scenario: Scenario, first: Act, second: Act, message: 
             first(one)
             waiting = pool.submit(second, other)
             wait_until(lambda: scenario.db.rows(BLOCKED, [other.info.backend_pid]))
-        with pytest.raises(psycopg.errors.ForeignKeyViolation, match=message):
+        with pytest.raises(psycopg.errors.ForeignKeyViolation, match=KEY):
             waiting.result(60)
     assert scenario.violations() == []
 
@@ -101,7 +102,6 @@ def test_a_deletion_waits_for_a_run_under_way(
         scenario,
         lambda executor: insert(executor, workflow),
         lambda owner: owner.execute(DELETE, [workflow]),
-        "has runs",
     )
 
 
@@ -112,7 +112,6 @@ def test_a_run_waits_for_a_deletion_under_way(
         scenario,
         lambda owner: owner.execute(DELETE, [workflow]),
         lambda executor: insert(executor, workflow),
-        "does not exist",
     )
 
 
@@ -124,9 +123,22 @@ def test_a_deletion_waits_for_a_tick_under_way(
         scenario,
         lambda ticker: ticker.value("select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]),
         lambda owner: owner.execute(DELETE, [workflow]),
-        "has runs",
     )
     assert scenario.slots(schedule) == [MONDAY]
+
+
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_a_deletion_sees_runs_that_its_snapshot_does_not_show(
+    scenario: Scenario, workflow: UUID, committed: None, level: str
+) -> None:
+    with scenario.db.another() as owner:
+        owner.execute(f"begin isolation level {level}")
+        assert owner.value("select count(*) from lenses.workflow_runs") == 0
+        insert(scenario.db, workflow)
+        with pytest.raises(psycopg.errors.ForeignKeyViolation, match=KEY):
+            owner.execute(DELETE, [workflow])
+        owner.execute("rollback")
+    assert scenario.violations() == []
 
 
 def test_a_run_whose_workflow_is_gone_is_found(scenario: Scenario, workflow: UUID) -> None:

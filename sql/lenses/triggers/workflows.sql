@@ -1,5 +1,5 @@
 -- Validates rows before they are written; afterwards keeps the definition as a version, and deletes
--- the schedules of a deleted workflow. A row that has runs stays.
+-- the schedules of a deleted workflow.
 
 create or replace trigger workflows_check
 before insert or update on lenses.workflows
@@ -22,11 +22,6 @@ after update on lenses.workflows
 for each row
 when (old.status <> 'deleted' and new.status = 'deleted')
 execute function lenses.tg_workflows_deleted();
-
-create or replace trigger workflows_has_runs
-after delete on lenses.workflows
-for each row
-execute function lenses.tg_workflows_has_runs();
 
 create or replace trigger workflows_guard_approval
 before update of status on lenses.workflows

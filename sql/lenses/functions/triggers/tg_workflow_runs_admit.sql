@@ -16,10 +16,7 @@ declare
   v_needs boolean;
 begin
   perform lenses.fn_check_run_values(new, null);
-  select w.* into v_workflow
-  from lenses.workflows as w
-  where w.id = new.workflow_id and w.lenser_id = coalesce(new.lenser_id, w.lenser_id)
-  for key share;
+  select w.* into v_workflow from lenses.workflows as w where w.id = new.workflow_id;
   if not found then
     raise exception using
       errcode = '23503',

@@ -1,9 +1,8 @@
 -- owner: lf_sql_engine
 -- Writes what belongs to every new run, by whatever path it came: its first event and, where it
 -- waits for approval or goes to a team, its team run with a first event of its own. Set-wise,
--- because a tick inserts thousands. Runs of a tenant that arrives bring theirs along; of them it
--- checks the workflow. The team run's id is agents.fn_team_run_id, written out because a call for
--- each row would cost more.
+-- because a tick inserts thousands. Runs of a tenant that arrives bring theirs along. The team
+-- run's id is agents.fn_team_run_id, written out because a call for each row would cost more.
 create or replace function lenses.tg_workflow_runs_record()
 returns trigger
 language plpgsql
@@ -12,27 +11,11 @@ security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
-declare
-  v_stray record;
 begin
   if exists (
     select from lensers.profiles as p
     where p.departed_at is not null and p.id in (select n.lenser_id from new_runs as n)
   ) then
-    select n.id, n.workflow_id into v_stray
-    from new_runs as n
-    where not exists (
-      select from lenses.workflows as w
-      where w.id = n.workflow_id and w.lenser_id = n.lenser_id)
-    limit 1;
-    if found then
-      raise exception using
-        errcode = '23503',
-        column = 'workflow_id',
-        message = format(
-          'workflow "%s" of run "%s" does not exist', v_stray.workflow_id, v_stray.id),
-        hint = 'Copy all rows of the tenant, as lenses.fn_tenant_rows gives them.';
-    end if;
     return null;
   end if;
   insert into lenses.workflow_run_events (
