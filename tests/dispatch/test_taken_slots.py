@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import json
 import random
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import psycopg
+import pytest
+
+from tests.support.database import Database, wait_until
 from tests.support.scenario import MONDAY, Scenario, at
 
+BLOCKED = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
 
-def take(scenario: Scenario, schedule: UUID, slot: datetime) -> UUID:
-    """A run of the slot by hand, as service_role writes one."""
-    return scenario.db.value(
-        "insert into lenses.workflow_runs (workflow_id, schedule_id, scheduled_for, trigger_mode) "
-        "select s.workflow_id, s.id, %s, 'backfill' from lenses.workflow_schedules as s "
-        "where s.id = %s returning id",
-        [slot, schedule],
+
+def take(scenario: Scenario, schedule: UUID, slot: datetime, conn: Database | None = None) -> UUID:
+    """A run of the slot by hand, as service_role writes one; it was made before today."""
+    return (conn or scenario.db).value(
+        "insert into lenses.workflow_runs (workflow_id, schedule_id, scheduled_for, trigger_mode, created_at) "
+        "select s.workflow_id, s.id, %(slot)s, 'backfill', %(slot)s - interval '3 days' "
+        "from lenses.workflow_schedules as s where s.id = %(id)s returning id",
+        {"slot": slot, "id": schedule},
     )
 
 
@@ -64,3 +71,86 @@ def test_a_taken_slot_in_a_later_part_of_large_inputs(scenario: Scenario) -> Non
         *([[]] * 7),
         [("schedule_slot_exists", MONDAY)],
     ]
+
+
+def test_a_taken_slot_of_a_tenant_at_its_limit(scenario: Scenario) -> None:
+    """The run that has the slot is the one that fills the limit."""
+    limit = json.dumps({"max_pending_runs_per_lenser": 1})
+    scenario.db.execute("select lenses.fn_set_dispatch_settings(%s)", [limit])
+    schedule = scenario.make_schedule(None, schedule_type="once", run_at=MONDAY)
+    take(scenario, schedule, MONDAY)
+    assert scenario.tick(MONDAY) == 0
+    assert scenario.skips(schedule) == [("schedule_slot_exists", MONDAY)]
+    assert scenario.schedule(schedule).last_dispatch_status == "skipped_overlap"
+    slots = "select run_at from lenses.schedule_slots where schedule_id = %s"
+    assert scenario.db.column(slots, [schedule]) == [MONDAY]
+
+
+def test_a_taken_slot_uses_no_battle(scenario: Scenario) -> None:
+    """It is no reason of the budget either, though the other schedule has the last battle of the day."""
+    agent = scenario.make_agent()
+    scenario.db.execute(
+        "insert into agents.policies (ai_lenser_id, max_daily_battles) values (%s, 1)", [agent]
+    )
+    workflow = scenario.make_workflow(kind="battle")
+    for _ in range(2):
+        scenario.make_schedule("0 9 * * *", workflow_id=workflow, assignee_id=agent)
+    free, taken = scenario.db.column(
+        "select d.schedule_id from lenses.schedule_due as d order by d.due_at, d.ctid"
+    )
+    take(scenario, taken, MONDAY)
+    assert scenario.tick(MONDAY) == 1
+    assert scenario.slots(free) == [MONDAY]
+    assert scenario.skips(taken) == [("schedule_slot_exists", MONDAY)]
+
+
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_a_run_that_a_stale_snapshot_does_not_show_is_no_failure(
+    committed: None, scenario: Scenario, level: str
+) -> None:
+    schedule = scenario.make_schedule("0 9 * * *")
+    with (
+        scenario.db.another() as one,
+        scenario.db.another() as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        other.execute(f"begin isolation level {level}")
+        with one.transaction():
+            take(scenario, schedule, MONDAY, one)
+            ticking = pool.submit(
+                other.value, "select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]
+            )
+            wait_until(lambda: scenario.db.rows(BLOCKED, [other.info.backend_pid]))
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            ticking.result(60)
+        other.execute("rollback")
+    assert scenario.schedule(schedule).failure_count == 0
+    assert scenario.tick(MONDAY) == 0
+    assert scenario.skips(schedule) == [("schedule_slot_exists", MONDAY)]
+
+
+def test_a_row_that_something_else_refuses_is_inserted_no_oftener(scenario: Scenario) -> None:
+    """A unique key of an operator's table is none of the runs', so nothing is looked for."""
+    db = scenario.db
+    schedules = sorted(scenario.make_schedule("0 9 * * *") for _ in range(16))
+    db.execute("create table public.once (n integer unique); insert into public.once values (1)")
+    counted = []
+    for act in ("raise exception 'no'", "insert into public.once values (1)"):
+        with db.transaction(force_rollback=True):
+            db.execute(
+                "create function public.refuse() returns trigger language plpgsql "
+                f"security definer as $$ begin if new.schedule_id = '{schedules[5]}' then {act}; "
+                "end if; return null; end $$"
+            )
+            db.execute(
+                "create trigger refuse after insert on lenses.workflow_runs for each row "
+                "execute function public.refuse()"
+            )
+            inserted = (
+                "select n_tup_ins from pg_stat_xact_all_tables "
+                "where relid = 'lenses.workflow_runs'::regclass"
+            )
+            before = db.value(inserted)
+            assert scenario.tick(MONDAY) == 15
+            counted.append(db.value(inserted) - before)
+    assert counted[0] == counted[1] > 15

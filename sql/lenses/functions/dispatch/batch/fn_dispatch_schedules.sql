@@ -4,8 +4,8 @@
 -- pass, p_max_catchup in the whole tick. p_is_zone_lost: the server has lost the zone, so the
 -- current slot is the last until the schedule is saved again. It adds its figures to the tick's
 -- row, and raises whatever error a schedule's own data raise. Slots that have a run already are
--- rare, so it judges and inserts without looking for such runs first, and again with looking where
--- the insert has met one.
+-- rare, so it judges and inserts without looking for such runs first. It judges again with looking
+-- where the insert has met one, and where a limit made a slot wait that may have one as well.
 create or replace function lenses.fn_dispatch_schedules(
   p_schedule_ids uuid[],
   p_tick_id bigint,
@@ -28,6 +28,7 @@ declare
   v_mode text;
   v_to_insert integer;
   v_inserted integer;
+  v_is_held boolean;
   v_held_elsewhere uuid[];
 begin
   v_plans := lenses.fn_plan_due(
@@ -43,8 +44,12 @@ begin
       select d from lenses.fn_evaluate_slots(v_candidates, p_now, v_mode) as d);
     v_decisions := lenses.fn_hold_slots(v_decisions);
     v_decisions := lenses.fn_defer_decisions(v_decisions, v_held_elsewhere);
-    select count(*) into v_to_insert
-    from unnest(v_decisions) as d where d.decision = 'dispatch';
+    select
+      count(*) filter (where d.decision = 'dispatch'),
+      coalesce(bool_or(d.reason in ('wait', 'pending_quota')), false)
+    into v_to_insert, v_is_held
+    from unnest(v_decisions) as d;
+    continue when v_is_held and v_mode = 'optimistic';
     exit when v_to_insert = 0;
     v_inserted := lenses.fn_insert_runs(
       v_decisions, p_now, 'schedule', p_looks => v_mode = 'tick');

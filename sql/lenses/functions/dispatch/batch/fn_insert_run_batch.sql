@@ -71,12 +71,7 @@ begin
         'limits', d.limits) as policies
     ) as o
     where d.decision = 'dispatch'
-      and (not p_looks or not exists (
-        select from lenses.workflow_runs as r
-        where r.id = d.run_id
-        union all
-        select from lenses.workflow_runs as r
-        where r.schedule_id = d.schedule_id and r.scheduled_for = d.slot))
+      and not (p_looks and lenses.fn_has_run(d.run_id, d.schedule_id, d.slot))
     order by d.slot, d.schedule_id
     offset 0
   ) as q;

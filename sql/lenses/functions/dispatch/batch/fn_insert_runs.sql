@@ -3,9 +3,9 @@
 -- already has a run is left alone and not counted. With p_looks false it does not look for such
 -- slots, which is quicker where there are none; where there is one it inserts nothing and returns
 -- NULL. 40001: it looked, and a slot has a run that the caller's snapshot is too old to show. The
--- table's trigger adds events and team runs. p_triggered_by NULL means the schedule's id. The newest
--- run wakes waiting executors. PostgreSQL keeps a statement's new rows until its end, for the
--- trigger, so no statement inserts more than 16 MB of inputs.
+-- table's trigger adds events and team runs. p_triggered_by NULL means the schedule's id. The
+-- newest run wakes waiting executors. PostgreSQL keeps a statement's new rows until its end, for
+-- the trigger, so no statement inserts more than 16 MB of inputs.
 create or replace function lenses.fn_insert_runs(
   p_decisions lenses.slot_decision[],
   p_now timestamptz,
@@ -50,18 +50,18 @@ begin
       end if;
       exit;
     exception when unique_violation then
-      if not p_looks then
-        return null;
-      end if;
       get stacked diagnostics v_table = table_name;
       if v_table <> 'workflow_runs' then
         raise;
-      elsif v_try = c_tries
-        or current_setting('transaction_isolation') not like 'read %' then
+      elsif not p_looks then
+        return null;
+      elsif current_setting('transaction_isolation') not like 'read %' then
         raise exception using
           errcode = '40001',
           message = 'another transaction has made a run of one of these slots meanwhile',
           hint = 'Repeat the transaction.';
+      elsif v_try = c_tries then
+        raise;
       end if;
     end;
   end loop;

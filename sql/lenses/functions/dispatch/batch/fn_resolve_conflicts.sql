@@ -16,9 +16,7 @@ declare
 begin
   select d.schedule_id, d.slot into v_lost
   from unnest(p_decisions) as d
-  where d.decision = 'dispatch' and not exists (
-    select from lenses.workflow_runs as r
-    where r.id = d.run_id or r.schedule_id = d.schedule_id and r.scheduled_for = d.slot)
+  where d.decision = 'dispatch' and not lenses.fn_has_run(d.run_id, d.schedule_id, d.slot)
   limit 1;
   if found then
     raise exception using
