@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tests.health.conftest import Health
 from tests.support.command import Command
-from tests.support.database import Database, Tenant
+from tests.support.database import Database, Tenant, wait_until
 from tests.support.processes import running
 from tests.support.work import due_in, make_schedule, make_workflow, run_now, unguarded
 
@@ -17,7 +17,8 @@ Tick = Callable[[], None]
 def test_a_worker_that_ticks_is_well(db: Database, health: Health) -> None:
     with running(db.dsn, "worker") as worker:
         worker.says("leading")
-        db.execute("select 1")
+        leading = "select count(*) from lenses.worker_heartbeats where is_leader"
+        wait_until(lambda: db.value(leading))
         lines = health(code=0)
         assert "worker: ok" in lines.text
         assert "by worker; leader" in lines.check("worker")["detail"]

@@ -86,6 +86,7 @@ def test_a_leader_that_hangs_loses_its_session(db: Database, monkeypatch) -> Non
     stop = threading.Event()
     with running(db.dsn, "worker") as first:
         first.says("leading")
+        wait_until(lambda: leaders(db))
         first.signal(signal.SIGSTOP)
         standby = module.Worker(db.dsn, module.Settings(), stop, lines.append)
         thread = threading.Thread(target=standby.run)
