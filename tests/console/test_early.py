@@ -32,11 +32,7 @@ def test_what_is_typed_before_the_scripts_are_there_counts(scene: Scene, script:
     ("path", "button", "answer"),
     [
         ("/", "Delete probe", "dialog[open]"),  # a question
-        (
-            "/calendars/new",
-            "Save",
-            ".error:visible",
-        ),  # a form without a name, which is not sent as it is
+        ("/calendars/new", "Save", ".error:visible"),  # a form, whose name is missing
         ("/", "Keys", "dialog[open]"),
     ],
 )

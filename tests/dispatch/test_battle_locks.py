@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.database import Database, Tenant, as_user, make_tenant, wait_until
+from tests.support.database import Database, Tenant, as_user, make_tenant, wait_until_blocked
 from tests.support.scenario import Scenario
 
 TICK = "select lenses.fn_dispatch_scheduled_workflows(%s)"
@@ -97,7 +97,6 @@ def test_backfills_of_one_agent_take_turns(arena: Arena, committed: None) -> Non
     """So that the limit holds: the second counts what the first has made."""
     scenario = arena.scenario
     scenario.db.execute("update agents.policies set max_daily_battles = 3")
-    blocked = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
     with scenario.db.another() as second, ThreadPoolExecutor(1) as pool:
 
         def late() -> dict[str, int]:
@@ -106,5 +105,5 @@ def test_backfills_of_one_agent_take_turns(arena: Arena, committed: None) -> Non
 
         with arena.open_backfill(scenario.tenant):
             answer = pool.submit(late)
-            wait_until(lambda: scenario.db.rows(blocked, [second.info.backend_pid]))
+            wait_until_blocked(scenario.db, second)
         assert answer.result()["dispatched"] == 0

@@ -7,14 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.database import wait_until
+from tests.support.database import wait_until_blocked
 from tests.support.scenario import MONDAY, Scenario, at
-
-
-def waits_for_lock(scenario: Scenario, pid: int) -> bool:
-    return scenario.db.value(
-        "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s", [pid]
-    )
 
 
 def test_a_second_dispatcher_skips_what_the_first_holds(
@@ -97,12 +91,11 @@ def test_a_users_change_during_a_tick_waits_and_stands(
 ) -> None:
     schedule = scenario.make_schedule("0 9 * * *")
     with scenario.db.another() as ticker, scenario.db.another() as user:
-        pid = user.info.backend_pid
         done = threading.Thread(target=lambda: user.execute(change, [schedule]))
         with ticker.transaction():
             ticker.execute("select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY])
             done.start()
-            wait_until(lambda: waits_for_lock(scenario, pid))
+            wait_until_blocked(scenario.db, user)
         done.join()
     rows = scenario.db.rows("select * from lenses.workflow_schedules where id = %s", [schedule])
     if change.startswith("delete"):

@@ -7,10 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.database import Database, wait_until
+from tests.support.database import wait_until_blocked
 from tests.support.scenario import Scenario
 
-BLOCKED = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
 REPLACE = {"mode": "serial", "onOverlap": "replace"}
 
 
@@ -44,10 +43,6 @@ def test_a_tick_that_replaces_and_heartbeats_never_deadlock(
         scenario.db.another() as executor,
         ThreadPoolExecutor(2) as pool,
     ):
-
-        def blocked(conn: Database) -> None:
-            wait_until(lambda: scenario.db.rows(BLOCKED, [conn.info.backend_pid]))
-
         with holder.transaction():
             holder.execute(
                 "select from lenses.workflow_runs where id = %s for no key update", [runs[1]]
@@ -55,13 +50,13 @@ def test_a_tick_that_replaces_and_heartbeats_never_deadlock(
             tick = pool.submit(
                 ticker.value, "select lenses.fn_dispatch_scheduled_workflows(%s)", [at]
             )
-            blocked(ticker)
+            wait_until_blocked(scenario.db, ticker)
             beat = pool.submit(
                 executor.column,
                 "select lenses.fn_heartbeat_workflow_runs('w', %s, interval '2 hours')",
                 [runs],
             )
-            blocked(executor)
+            wait_until_blocked(scenario.db, executor)
         assert tick.result() == 2
         assert beat.result() == []
     for schedule in (first, second):

@@ -12,10 +12,8 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from tests.support.database import Database, wait_until
+from tests.support.database import Database, wait_until_blocked
 from tests.support.scenario import MONDAY, Scenario, at
-
-BLOCKED = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
 
 
 def take(scenario: Scenario, schedule: UUID, slot: datetime, conn: Database | None = None) -> UUID:
@@ -120,7 +118,7 @@ def test_a_run_that_a_stale_snapshot_does_not_show_is_no_failure(
             ticking = pool.submit(
                 other.value, "select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]
             )
-            wait_until(lambda: scenario.db.rows(BLOCKED, [other.info.backend_pid]))
+            wait_until_blocked(scenario.db, other)
         with pytest.raises(psycopg.errors.SerializationFailure):
             ticking.result(60)
         other.execute("rollback")

@@ -10,11 +10,10 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from tests.support.database import Database, as_user, make_tenant, wait_until
+from tests.support.database import Database, as_user, make_tenant, wait_until_blocked
 from tests.support.scenario import MONDAY, Scenario
 
 Act = Callable[[Database], Any]
-BLOCKED = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
 KEY = "workflow_runs_workflow_id_lenser_id_fkey"
 DELETE = "delete from lenses.workflows where id = %s"
 INSERT = (
@@ -89,7 +88,7 @@ def refused_after_waiting(scenario: Scenario, first: Act, second: Act) -> None:
         with one.transaction():
             first(one)
             waiting = pool.submit(second, other)
-            wait_until(lambda: scenario.db.rows(BLOCKED, [other.info.backend_pid]))
+            wait_until_blocked(scenario.db, other)
         with pytest.raises(psycopg.errors.ForeignKeyViolation, match=KEY):
             waiting.result(60)
     assert scenario.violations() == []

@@ -124,3 +124,9 @@ def wait_until(
             return result
         assert time.monotonic() < give_up, f"not within {timeout} s: {what or fact}"
         pause.wait(interval)
+
+
+def wait_until_blocked(conn: Database, other: Database) -> None:
+    """Until the session of `other` waits for a lock, as `conn` sees it."""
+    blocked = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
+    wait_until(lambda: conn.rows(blocked, [other.info.backend_pid]))

@@ -55,7 +55,7 @@ begin
         raise;
       elsif not p_looks then
         return null;
-      elsif current_setting('transaction_isolation') not like 'read %' then
+      elsif current_setting('transaction_isolation') <> 'read committed' then
         raise exception using
           errcode = '40001',
           message = 'another transaction has made a run of one of these slots meanwhile',
