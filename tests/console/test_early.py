@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.console.test_flows import Scene, quiet
 
 __all__ = ["quiet"]
 
 
+def hold(page: Page, script: str) -> Callable[[], None]:
+    """The script does not come before the answer is called."""
+    held: list[Route] = []
+    page.route(f"**/static/{script}", lambda route: held.append(route))
+
+    def let_go() -> None:
+        while not held:
+            page.wait_for_timeout(10)
+        held[0].continue_()
+        page.unroute(f"**/static/{script}")
+
+    return let_go
+
+
 @pytest.mark.parametrize("script", ["htmx.min.js", "console.js"])
 def test_what_is_typed_before_the_scripts_are_there_counts(scene: Scene, script: str) -> None:
     _, window = scene
     page = window.page
-    held: list[Route] = []
-    page.route(f"**/static/{script}", lambda route: held.append(route))
+    let_go = hold(page, script)
     page.goto(window.base + "/", wait_until="commit")
     page.get_by_label("Filter").fill("report-0")
-    while not held:
-        page.wait_for_timeout(10)
     expect(page.locator(".c-resource a").first).to_be_visible()
-    held[0].continue_()
+    let_go()
     expect(page.locator("tbody tr")).to_have_count(9)
-    page.unroute(f"**/static/{script}")
     assert window.troubles == []
 
 
@@ -41,17 +54,60 @@ def test_what_is_pressed_before_the_scripts_are_there_counts(
 ) -> None:
     _, window = scene
     page = window.page
-    held: list[Route] = []
-    page.route(f"**/static/{script}", lambda route: held.append(route))
+    let_go = hold(page, script)
     page.goto(window.base + path, wait_until="commit")
     page.get_by_role("button", name=button, exact=True).click()
-    while not held:
-        page.wait_for_timeout(10)
     expect(page.locator(answer)).to_have_count(0)
-    held[0].continue_()
+    let_go()
     expect(page.locator(answer)).to_have_count(1)
     assert page.url == window.base + path
-    page.unroute(f"**/static/{script}")
+
+
+def test_a_press_that_something_followed_is_no_press(scene: Scene) -> None:
+    """What followed may have been meant to go with it: nothing is saved that was half typed."""
+    console, window = scene
+    page = window.page
+    calendars = "select count(*) from lenses.schedule_calendars"
+    before = console.db.value(calendars)
+    posts: list[str] = []
+    page.on("request", lambda sent: posts.append(sent.url) if sent.method == "POST" else None)
+
+    def type_on() -> None:
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_label("Name", exact=True).fill("half ty")
+
+    def press_another() -> None:
+        page.get_by_role("button", name="Keys", exact=True).click()
+        page.get_by_role("button", name="Save", exact=True).click()
+
+    for act in (type_on, press_another):
+        let_go = hold(page, "console.js")
+        page.goto(window.base + "/calendars/new", wait_until="commit")
+        page.get_by_label("Name", exact=True).fill("first")
+        act()
+        let_go()
+        page.wait_for_load_state("load")
+        page.evaluate(
+            "() => new Promise((done) => setTimeout(done))"
+        )  # after the page's own timers
+        # The page works, and what was pressed early would have been asked for before this.
+        page.get_by_role("button", name="Keys", exact=True).click()
+        expect(page.locator("dialog[open]")).to_have_count(1)
+    assert posts == []
+    assert console.db.value(calendars) == before
+
+
+def test_a_form_works_where_a_script_does_not_come(scene: Scene) -> None:
+    _, window = scene
+    page = window.page
+    page.route("**/static/console.js", lambda route: route.abort())
+    page.goto(window.base + "/")
+    page.get_by_role("link", name="probe", exact=True).click()
+    page.get_by_label("Why, or why not, at").fill("2027-03-01T09:00")
+    page.get_by_role("button", name="Explain").click()
+    expect(page).to_have_url(re.compile("/explain[?]wall="))
+    page.unroute("**/static/console.js")
+    window.troubles.clear()
 
 
 def test_a_late_refresh_does_not_undo_a_filter(scene: Scene) -> None:

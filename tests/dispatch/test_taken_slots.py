@@ -127,6 +127,38 @@ def test_a_run_that_a_stale_snapshot_does_not_show_is_no_failure(
     assert scenario.skips(schedule) == [("schedule_slot_exists", MONDAY)]
 
 
+@pytest.mark.parametrize("level", ["read committed", "repeatable read"])
+@pytest.mark.parametrize("is_index", [True, False])
+def test_what_something_else_refuses_fails_its_own_schedule_alone(
+    committed: None, scenario: Scenario, level: str, is_index: bool
+) -> None:
+    """An index of an operator's, or a table of the same name elsewhere, is no run of the slot."""
+    db = scenario.db
+    bad, good = (
+        scenario.make_schedule("0 9 * * *", workflow_id=scenario.make_workflow()) for _ in range(2)
+    )
+    if is_index:
+        take(scenario, bad, at(-60))
+        db.execute(
+            "create unique index one_run on lenses.workflow_runs (schedule_id) "
+            f"where schedule_id = '{bad}'"
+        )
+    else:
+        db.execute(
+            "create schema audit; create table audit.workflow_runs (schedule_id uuid unique); "
+            f"insert into audit.workflow_runs values ('{bad}'); "
+            "create function audit.note() returns trigger language plpgsql security definer as "
+            "$$ begin insert into audit.workflow_runs values (new.schedule_id); return null; end $$; "
+            "create trigger note after insert on lenses.workflow_runs for each row "
+            "execute function audit.note()"
+        )
+    with db.another() as other:
+        other.execute(f"set default_transaction_isolation = '{level}'")
+        assert other.value("select lenses.fn_dispatch_scheduled_workflows(%s)", [MONDAY]) == 1
+    assert scenario.slots(good) == [MONDAY]
+    assert scenario.schedule(bad).failure_count == 1
+
+
 def test_a_row_that_something_else_refuses_is_inserted_no_oftener(scenario: Scenario) -> None:
     """A unique key of an operator's table is none of the runs', so nothing is looked for."""
     db = scenario.db

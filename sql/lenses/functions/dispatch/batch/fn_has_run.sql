@@ -16,8 +16,11 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 begin
-  return p_run_id is not distinct from (
-    select r.id from lenses.workflow_runs as r where r.id >= p_run_id order by r.id limit 1)
+  return exists (
+    select from (
+      select r.id from lenses.workflow_runs as r where r.id >= p_run_id order by r.id limit 1
+    ) as n
+    where n.id = p_run_id)
   or exists (
     select from (
       select r.schedule_id, r.scheduled_for

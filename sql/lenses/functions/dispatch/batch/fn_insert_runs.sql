@@ -25,7 +25,9 @@ declare
   c_tries constant integer := 3;
   v_part lenses.slot_decision[];
   v_inserted integer;
+  v_schema text;
   v_table text;
+  v_constraint text;
 begin
   for v_try in 1 .. c_tries loop
     begin
@@ -50,8 +52,16 @@ begin
       end if;
       exit;
     exception when unique_violation then
-      get stacked diagnostics v_table = table_name;
-      if v_table <> 'workflow_runs' then
+      -- What anything else refuses, an operator's index or another table, no look can find.
+      get stacked diagnostics
+        v_schema = schema_name,
+        v_table = table_name,
+        v_constraint = constraint_name;
+      if (v_schema, v_table) <> ('lenses', 'workflow_runs')
+        or v_constraint <> all (array[
+          'workflow_runs_pkey', 'workflow_runs_id_lenser_id_key',
+          'workflow_runs_schedule_id_scheduled_for_key'])
+      then
         raise;
       elsif not p_looks then
         return null;
