@@ -511,7 +511,7 @@ create table lenses.dispatch_totals (
   constraint dispatch_totals_id_check CHECK (id)
 );
 
--- What a lenser has of that which quotas of lenses.dispatch_settings hold, kept by triggers: one row a lenser, locked by whoever takes more, so that two at the limit cannot pass it together.
+-- What each tenant uses of its quotas (lenses.dispatch_settings), kept by triggers. Whoever takes more locks the row, so that two cannot pass a limit together.
 create table lenses.lenser_usage (
   lenser_id uuid not null,
   schedules bigint not null default 0,

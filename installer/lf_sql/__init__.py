@@ -30,7 +30,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The library for executors, loaded by those alone who use it."""
+    """Loads the executor library only when it is used."""
     if name not in __all__:
         raise AttributeError(f"module 'lf_sql' has no attribute {name!r}")
     from lf_sql import executor

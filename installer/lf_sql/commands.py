@@ -12,8 +12,8 @@ from lf_sql.command import Ended, Running
 from lf_sql.executor.failures import Verdict
 from lf_sql.executor.leases import Attempt
 from lf_sql.executor.run import Run
-from lf_sql.judge import RESULT_MOST, judge, spent_by
 from lf_sql.keeper import Keeper
+from lf_sql.verdicts import RESULT_MOST, judge, spent_by
 
 
 class Guarded:

@@ -1,4 +1,4 @@
-"""Environment variables of an older scheduler: which setting does what they did."""
+"""Environment variables that have no effect, and the setting to use instead of each."""
 
 from __future__ import annotations
 

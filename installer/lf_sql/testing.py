@@ -1,4 +1,4 @@
-"""For the tests of those who write handlers: runs, against a database, without processes.
+"""Tests your handlers: runs them against a database, in this process.
 
 executor = Executor()
 @executor.handler("nightly report")

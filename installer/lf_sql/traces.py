@@ -7,7 +7,7 @@ from uuid import UUID
 
 
 def traceparent(run_id: UUID | str, attempt: int) -> str:
-    """Of an attempt of a run, as lenses.fn_run_traceparent computes it.
+    """The traceparent of an attempt of a run, as lenses.fn_run_traceparent computes it.
 
     The trace id is the run's id, the parent id the first 8 bytes of the SHA-256 of `RUN:ATTEMPT`;
     a 1 stands for an id of zeros alone, which W3C forbids. ValueError: no UUID.

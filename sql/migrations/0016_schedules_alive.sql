@@ -21,3 +21,6 @@ set awaits_zone = s.timezone
 from lenses.workflow_schedules as s
 where s.id = d.schedule_id and s.lenser_id = d.lenser_id
   and s.is_active and s.next_run_at is null and char_length(s.timezone) <= 200;
+
+comment on index lenses.schedule_due_awaits_zone_idx is 'Schedules that wait for a lost zone (fn_revive_schedules).';
+comment on index agents.gateway_crons_timezone_idx is 'Gateway crons without a next slot, by zone (fn_revive_gateway_crons).';

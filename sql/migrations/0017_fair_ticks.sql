@@ -16,7 +16,7 @@ comment on column lenses.dispatch_settings.missed_grace is 'A slot is late if it
 
 comment on column lenses.dispatch_ticks.silent_since is 'Start of the newest tick before this one, where that is more than missed_grace earlier (1970: there was none); NULL: no such gap. What fell due in it, the grace before this tick apart, is late.';
 comment on column lenses.dispatch_ticks.passes is 'Batches that this tick, and those before it that were cut off, have handled since nothing was left.';
-comment on column lenses.dispatch_ticks.fresh_turns is 'Lensers who are owed a turn, in order, while more schedules are due on time than one batch takes.';
+comment on column lenses.dispatch_ticks.fresh_turns is 'Tenants who are owed a turn, in order, while more schedules are due on time than one batch takes.';
 comment on column lenses.dispatch_ticks.conditional_turns is 'As fresh_turns, of schedules with a condition.';
 comment on column lenses.dispatch_ticks.late_turns is 'As fresh_turns, of schedules with late slots.';
 comment on column lenses.dispatch_ticks.parts is 'Housekeeping that this tick has not looked at yet; NULL: none has been.';
@@ -73,3 +73,6 @@ drop function if exists lenses.fn_end_pauses(timestamptz);
 drop function if exists lenses.fn_reap_runs(timestamptz);
 drop function if exists agents.fn_dispatch_gateway_crons(timestamptz);
 drop function if exists agents.fn_reap_gateway_cron_runs(timestamptz);
+
+comment on index lenses.dispatch_ticks_silent_since_idx is 'Gaps between ticks: which slots are late (fn_late_windows, fn_late_until).';
+comment on index lenses.schedule_due_lenser_id_due_at_idx is 'The oldest due schedules of a tenant (fn_pick_due).';

@@ -32,8 +32,8 @@ create table lenses.lenser_usage (
     references lensers.profiles (id) on delete cascade
 ) with (fillfactor = 70);
 
-comment on table lenses.lenser_usage is 'What a lenser has of that which quotas of lenses.dispatch_settings hold, kept by triggers: one row a lenser, locked by whoever takes more, so that two at the limit cannot pass it together.';
-comment on column lenses.lenser_usage.template_bytes is 'Bytes, as text, of inputs_template, inputs_rotation and pre_dispatch_condition of his schedules and of the payloads of his gateway crons.';
+comment on table lenses.lenser_usage is 'What each tenant uses of its quotas (lenses.dispatch_settings), kept by triggers. Whoever takes more locks the row, so that two cannot pass a limit together.';
+comment on column lenses.lenser_usage.template_bytes is 'Bytes, as text, of inputs_template, inputs_rotation and pre_dispatch_condition of the tenant''s schedules and of the payloads of its gateway crons.';
 
 -- The newest run of a workflow, however many were created at one instant.
 create index workflow_runs_newest_idx on lenses.workflow_runs (

@@ -17,3 +17,5 @@ drop function if exists public.fn_upsert_workflow_schedule(
   text, bigint, timestamptz, timestamptz, integer, uuid, jsonb, jsonb, integer);
 drop function if exists lenses.fn_schedule_status(boolean, timestamptz);
 drop function if exists lenses.fn_schedule_describe(text, bigint);
+
+comment on index lenses.workflow_schedules_lenser_id_name_idx is 'Keeps names unique within a tenant; look-ups by name.';

@@ -59,8 +59,8 @@ comment on column lenses.deliveries.timeout_ms is 'How long an answer may take.'
 comment on column lenses.deliveries.lease_ms is 'How long a run or event waits before a request without an answer counts as lost.';
 comment on column lenses.deliveries.max_attempts is 'Tries of an event before it is a dead letter; runs follow their own retry_policy.';
 comment on column lenses.deliveries.max_events is 'Events that may wait; beyond it the oldest become dead letters. Dead letters beyond it are dropped, the oldest first.';
-comment on column lenses.deliveries.dropped is 'Dead letters that max_events has dropped, since ever.';
-comment on column lenses.deliveries.problem is 'Why nothing can be posted, as the last beat found it; NULL: it can.';
+comment on column lenses.deliveries.dropped is 'Dead letters that max_events has dropped in all.';
+comment on column lenses.deliveries.problem is 'Why nothing can be posted, as the last tick found it; NULL: it can.';
 comment on column lenses.deliveries.failures is 'Requests that failed since the last that did not.';
 
 create table lenses.delivery_secrets (
@@ -131,3 +131,9 @@ comment on column lenses.delivery_requests.key is 'The request''s webhook-id.';
 comment on column lenses.delivery_requests.queue_oid is 'pg_net''s queue as it was then: one made anew numbers anew.';
 comment on column lenses.delivery_requests.sent_at is 'Beginning of the transaction that asked; no answer is older.';
 comment on column lenses.delivery_requests.expires_at is 'End of the lease: an answer that comes later decides nothing.';
+
+comment on index lenses.deliveries_workflow_id_idx is 'Deliveries of a workflow that is deleted.';
+comment on index lenses.outbox_order_idx is 'The first event of each order_key (fn_take_events).';
+comment on index lenses.outbox_live_idx is 'Waiting events of a delivery, oldest first (fn_take_events, fn_trim_outbox).';
+comment on index lenses.outbox_dead_idx is 'Dead letters of a delivery (fn_trim_outbox, fn_retry_dead_events, health).';
+comment on index lenses.delivery_requests_delivery_idx is 'Requests in flight of a delivery (fn_requests_in_flight, fn_read_answers).';

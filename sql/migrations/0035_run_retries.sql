@@ -24,3 +24,6 @@ create index workflow_runs_over_idx on lenses.workflow_runs (lenser_id, status, 
 create index workflow_runs_by_hand_idx
   on lenses.workflow_runs (lenser_id, trigger_mode, created_at)
   where trigger_mode <> 'schedule';
+
+comment on index lenses.run_retries_ai_lenser_id_retried_at_idx is 'What retried runs of an agent had spent (fn_budgets).';
+comment on index lenses.run_retries_lenser_id_retried_at_idx is 'Old retries of a tenant, deleted by its next one (fn_retry_workflow_run).';

@@ -34,3 +34,5 @@ create table lenses.departed_rows (
   constraint departed_rows_row_texts_check check (jsonb_typeof(row_texts) = 'object')
 );
 comment on table lenses.departed_rows is 'What was waiting or active when its tenant departed, a row a row, columns as text, as it was before: for the cell that the tenant goes to, and for a departure that is taken back.';
+
+comment on index lensers.profiles_departure_settled_at_idx is 'Tenants whose leftovers the purge may delete (fn_purge_departed).';

@@ -97,6 +97,26 @@ def test_failure_keeps_the_error(db: Database, gateway: Gateway) -> None:
     assert (run.status, run.error) == ("failed", "connection refused")
 
 
+# The last two are a day and a second as intervals, and months are longer or shorter than 30 days.
+@pytest.mark.parametrize(
+    "lease", ["0", "-1 second", "25 hours", "2 months -59 days", "-1 month 30 days 1 second"]
+)
+def test_a_lease_is_more_than_0_and_at_most_a_day(
+    db: Database, gateway: Gateway, lease: str
+) -> None:
+    gateway.cron()
+    tick(db)
+    [run_id] = claim(db)
+    before = db.row("select * from agents.gateway_cron_runs")
+    for call in (
+        "fn_claim_gateway_cron_runs('w1', 1, %(lease)s)",
+        "fn_heartbeat_gateway_cron_run(%(run)s, 'w1', %(lease)s)",
+    ):
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="p_lease"), db.transaction():
+            db.execute(f"select agents.{call}", {"lease": lease, "run": run_id})
+    assert db.row("select * from agents.gateway_cron_runs") == before
+
+
 def test_an_expired_lease_times_out_with_the_tick(db: Database, gateway: Gateway) -> None:
     cron_id = gateway.cron()
     tick(db)

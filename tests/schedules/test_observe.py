@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lf_sql.console.charts import interval_words
 from tests.support.callers import Caller, instant
 
 NO_APPROVAL = {"requiresApproval": False}
@@ -77,6 +78,7 @@ def test_periods(alice: Caller, interval_ms: int, period: str, english: str) -> 
         english,
         None,
     )
+    assert interval_words(interval_ms) == english  # the console says it in the same words
 
 
 def test_status(alice: Caller) -> None:

@@ -27,7 +27,7 @@ AGAIN = 0.5  # seconds between looks at runs that must end before a departure
 
 
 def move(directory: Directory, user_id: UUID, to: Cell, wait: float, say: Say) -> Entry | None:
-    """From its cell into `to`; None where it is there already. `say` hears of each step.
+    """Move a tenant into the cell `to`. None: it is there already. `say` is called at each step.
 
     `wait`: seconds for its running runs to end. LfSqlError where they do not, or where the target
     refuses: then the tenant is at work in its old cell.

@@ -29,7 +29,7 @@ _COPY_IN = "copy pg_temp.tenant_rows (table_name, row_texts) from stdin"
 
 
 def depart(source: Connection, lenser_ids: Sequence[UUID], to: str) -> list[UUID]:
-    """Those that have departed to the cell `to`, now or before.
+    """Let tenants depart to the cell `to`. Returns the ids that have departed, now or before.
 
     While runs of one of them are running, none departs: 55006. While a transaction of theirs is
     open for longer than BUSY, neither: 55P03. Then their calls go on.
@@ -89,13 +89,13 @@ def take_back(source: Connection, lenser_ids: Sequence[UUID]) -> list[UUID]:
     """Undo departures, where no arrival has happened and none can any more: everything as before.
 
     55000 where one is settled. Also for a cell that was split off, where their rows are already.
-    Those that are here now.
+    Returns the ids of tenants that are here now.
     """
     return _ids(source, "select lenses.fn_return_tenants(%s::uuid[]) as ids", [list(lenser_ids)])
 
 
 def leave(copy: Connection, lenser_ids: Sequence[UUID], to: str) -> list[UUID]:
-    """In a cell that is a copy of the cell `to`: these tenants live there. Those that do now.
+    """For a copy of the cell `to`: end these tenants here, as they live there. Returns their ids.
 
     What is due, waits or is running of them in the copy ends without a word. Nobody may call in
     the copy meanwhile.
@@ -110,7 +110,7 @@ def leave(copy: Connection, lenser_ids: Sequence[UUID], to: str) -> list[UUID]:
 def settle(source: Connection, lenser_ids: Sequence[UUID]) -> list[UUID]:
     """In the old cell, once they are at work in the new one: nothing takes the departure back.
 
-    The purge may have what they left. Those that are settled.
+    The purge may delete what they left. Returns the ids whose departure is settled.
     """
     return _ids(source, "select lenses.fn_settle_departures(%s::uuid[]) as ids", [list(lenser_ids)])
 

@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 fine, 1 the answer is bad news, 2 wrong usage."""
+    """The exit code: 0 fine, 1 the answer is bad news, 2 wrong usage, 130 interrupted."""
     try:
         code = cli.main(
             args=list(argv) if argv is not None else None,

@@ -28,10 +28,12 @@ def list_() -> None:
     emit(rows, empty="no agents: lf-sql agent create NAME")
 
 
-@click.command(epilog="\b\nExample:\n  lf-sql agent create ada --spending-limit 100")
+@click.command(epilog="\b\nExample:\n  lf-sql agent create writer --spending-limit 100")
 @click.argument("name")
 @click.option(
-    "--spending-limit", type=click.FloatRange(0), help="Credits a UTC day, and a single run."
+    "--spending-limit",
+    type=click.FloatRange(0),
+    help="Most credits in a UTC day, and in a single run.",
 )
 @click.option("--max-daily-battles", type=click.IntRange(0), help="Battles a UTC day.")
 def create(name: str, spending_limit: float | None, max_daily_battles: int | None) -> None:
@@ -60,6 +62,6 @@ def create(name: str, spending_limit: float | None, max_daily_battles: int | Non
 group = SuggestingGroup(
     "agent",
     help="Agents: whom a schedule can be assigned to.",
-    epilog="\b\nExample:\n  lf-sql agent create ada",
+    epilog="\b\nExample:\n  lf-sql agent create writer",
     commands=[list_, create],
 )

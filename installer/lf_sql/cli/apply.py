@@ -48,7 +48,7 @@ def command(
         click.echo(text, nl=False)
         return
     if not files:
-        raise click.UsageError("which FILE? - is standard input")
+        raise click.UsageError("name a FILE, or - for standard input")
     wanted = work.wanted(files, with_environment)
     agreed: Plan | None = None
     if prune and not yes:

@@ -65,16 +65,21 @@ def list_() -> None:
     "headers",
     metavar="NAME: VALUE",
     multiple=True,
-    help="Of each request, instead of those that it had; none: without. May be repeated.",
+    help="A header of each request; replaces all earlier ones. none: no headers. May be repeated.",
 )
 @click.option("--secret-name", help="The secret that signs; none: nothing is signed.")
-@click.option("--store-secret", is_flag=True, help="Keep the one of LF_SQL_WEBHOOK_SECRET as it.")
+@click.option("--store-secret", is_flag=True, help="Store LF_SQL_WEBHOOK_SECRET as this secret.")
 @click.option("--active/--inactive", "is_active", default=None, help="Whether anything is sent.")
-@click.option("--max-in-flight", type=int, help="Requests without an answer at most.")
-@click.option("--timeout", "timeout_ms", type=Duration(), help="For an answer.")
-@click.option("--lease", "lease_ms", type=Duration(), help="What a 202 has, and what is lost.")
-@click.option("--max-attempts", type=int, help="Of an event, before it is a dead letter.")
-@click.option("--max-events", type=int, help="That may wait.")
+@click.option("--max-in-flight", type=int, help="How many requests may wait for an answer.")
+@click.option("--timeout", "timeout_ms", type=Duration(), help="How long to wait for an answer.")
+@click.option(
+    "--lease",
+    "lease_ms",
+    type=Duration(),
+    help="How long a run may take after a 202, or an answer may be missing.",
+)
+@click.option("--max-attempts", type=int, help="Attempts of an event before it is a dead letter.")
+@click.option("--max-events", type=int, help="How many events may wait.")
 def set_(
     name: str,
     sends: tuple[str, ...],
@@ -114,7 +119,11 @@ def set_(
 @click.command(epilog="\b\nExample:\n  lf-sql delivery test default")
 @click.argument("name")
 @click.option(
-    "--wait", type=Duration(), default="1m", show_default=True, help="For the answer at most."
+    "--wait",
+    type=Duration(),
+    default="1m",
+    show_default=True,
+    help="How long to wait for the answer.",
 )
 def test(name: str, wait: int) -> None:
     """Send the delivery NAME an event delivery.test, and say what became of it.

@@ -27,7 +27,7 @@ WIDTH = 80
     "--keep", is_flag=True, help="Stay up until Ctrl-C; print the DSN and the console's address."
 )
 def command(keep: bool) -> None:
-    """Start a server of its own, play yesterday, wait for a real minute, and be gone."""
+    """Start a server of its own, play yesterday, wait for a real minute, and remove it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server is stopped
     build = embedded.find_build()
     with ExitStack() as stack:

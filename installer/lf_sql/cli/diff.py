@@ -21,7 +21,7 @@ from lf_sql.cli.session import installed
 def command(files: tuple[str, ...], with_environment: bool, prune: bool) -> None:
     """Show what `apply` would add, change and remove; exit 1 if there is anything."""
     if not files:
-        raise click.UsageError("which FILE? - is standard input")
+        raise click.UsageError("name a FILE, or - for standard input")
     wanted = work.wanted(files, with_environment)
     with installed() as conn:
         user_id = present.user_of(conn, wanted.tenant, options().as_user)

@@ -60,7 +60,7 @@ def list_() -> None:
 @click.argument("value")
 @cron_option
 def set_(name: str, value: str, cron_dsn: str | None) -> None:
-    """Change one; `none` is no limit. The database says what may be.
+    """Change one; `none` is no limit. The database checks the value.
 
     With dispatch_lanes it also registers and takes away pg_cron jobs, as install does.
     """

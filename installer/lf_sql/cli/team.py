@@ -30,7 +30,7 @@ def list_() -> None:
     emit(rows, empty="no teams: lf-sql team create NAME")
 
 
-@click.command(epilog="\b\nExample:\n  lf-sql team create crew --member ada --member bob")
+@click.command(epilog="\b\nExample:\n  lf-sql team create crew --member writer --member checker")
 @click.argument("name")
 @click.option(
     "--member", "members", multiple=True, help="An agent.", shell_complete=complete("agent")
@@ -59,6 +59,6 @@ def create(name: str, members: tuple[str, ...]) -> None:
 group = SuggestingGroup(
     "team",
     help="Teams: agents that work together.",
-    epilog="\b\nExample:\n  lf-sql team create crew --member ada",
+    epilog="\b\nExample:\n  lf-sql team create crew --member writer",
     commands=[list_, create],
 )

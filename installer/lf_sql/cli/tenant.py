@@ -43,11 +43,11 @@ def list_() -> None:
 
 
 @click.command(
-    epilog="\b\nExamples:\n  lf-sql tenant create acme\n"
-    "  lf-sql tenant create acme --user-id 3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11"
+    epilog="\b\nExamples:\n  lf-sql tenant create shop\n"
+    "  lf-sql tenant create shop --user-id 3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11"
 )
 @click.argument("handle")
-@click.option("--user-id", type=click.UUID, help="The sub of its JWT (a new one).")
+@click.option("--user-id", type=click.UUID, help="The sub of its JWT (default: a new one).")
 @click.option("--display-name", help="As people read it.")
 def create(handle: str, user_id: UUID | None, display_name: str | None) -> None:
     """Create a tenant, and print the user id that acts as it.
@@ -93,6 +93,6 @@ def create(handle: str, user_id: UUID | None, display_name: str | None) -> None:
 group = SuggestingGroup(
     "tenant",
     help="Tenants: who has schedules.",
-    epilog="\b\nExample:\n  lf-sql tenant create acme",
+    epilog="\b\nExample:\n  lf-sql tenant create shop",
     commands=[list_, create],
 )

@@ -137,12 +137,16 @@ def heat(cells: Sequence[Mapping[str, Any]]) -> Heat:
 
 
 def interval_words(milliseconds: int) -> str:
-    """A period: "every 90 minutes"."""
-    for unit, size in (("day", 86400000), ("hour", 3600000), ("minute", 60000), ("second", 1000)):
-        if milliseconds % size == 0:
-            count = milliseconds // size
-            return f"Every {unit}" if count == 1 else f"Every {count:,} {unit}s"
-    return f"Every {milliseconds:,} ms"
+    """A period as lenses.fn_interval_describe says it: "Every 1 hour 30 minutes"."""
+    sizes = {"day": 86400000, "hour": 3600000, "minute": 60000, "second": 1000, "millisecond": 1}
+    parts: list[tuple[int, str]] = []
+    for unit, size in sizes.items():
+        count, milliseconds = divmod(milliseconds, size)
+        if count:
+            parts.append((count, unit))
+    if len(parts) == 1 and parts[0][0] == 1:
+        return f"Every {parts[0][1]}"
+    return "Every " + " ".join(f"{n} {unit}{'' if n == 1 else 's'}" for n, unit in parts)
 
 
 # What a cell of the timeline shows where it holds several slots: the first of these that is there.

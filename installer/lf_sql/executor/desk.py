@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 from lf_sql.errors import Stopped
 from lf_sql.executor import spans
-from lf_sql.executor.delivery import Delivery, Item, Untold
 from lf_sql.executor.failures import Verdict, capped
 from lf_sql.executor.handlers import Handler, Handlers
 from lf_sql.executor.leases import Attempt, Leases
+from lf_sql.executor.reports import Item, Reports, Untold
 from lf_sql.executor.run import Run
 from lf_sql.executor.threads import Threads
 from lf_sql.executor.work import work_async, work_plain
@@ -59,7 +59,7 @@ class Desk:
         handlers: Handlers,
         concurrency: int,
         leases: Leases,
-        delivery: Delivery,
+        reports: Reports,
         loop: asyncio.AbstractEventLoop | None,
         wake: Callable[[], None],
         on_end: Callable[[Outcome], None],
@@ -69,7 +69,7 @@ class Desk:
         self._handlers = handlers
         self._concurrency = concurrency
         self._leases = leases
-        self._delivery = delivery
+        self._reports = reports
         self._loop = loop
         self._wake = wake
         self._on_end = on_end
@@ -192,7 +192,7 @@ class Desk:
                 said = "run %s: the event %s was not written: %s"
                 log.warning(said, attempt.id, event_type, words(error))
 
-        self._delivery.put(Item(attempt, done, event=(event_type, payload)))
+        self._reports.put(Item(attempt, done, event=(event_type, payload)))
 
     def _over(self, job: Job) -> None:
         """No worker has it any more."""
@@ -220,7 +220,7 @@ class Desk:
             self._end(job, "left", verdict, "left to whoever was told")
         else:
             verdict = capped(replace(verdict, text=self._said(verdict)), attempt.row)
-            self._delivery.put(Item(attempt, partial(self._told, job, verdict), verdict))
+            self._reports.put(Item(attempt, partial(self._told, job, verdict), verdict))
 
     def _said(self, verdict: Verdict) -> str:
         return verdict.text if verdict.cause is None else self._clean(verdict.text)
@@ -260,7 +260,7 @@ class Desk:
                 log.error(said, job.attempt.id, verdict.spent, job.attempt.number, why)
             self._one_less()
 
-        self._delivery.put(Item(job.attempt, done, booked=verdict))
+        self._reports.put(Item(job.attempt, done, booked=verdict))
 
     def _end(self, job: Job, status: Status, verdict: Verdict, said: str) -> None:
         attempt = job.attempt

@@ -38,8 +38,8 @@ class Executor:
 
     `dsn` None is LF_SQL_DSN, DATABASE_URL or libpq's own variables; the role needs service_role's
     rights. `concurrency`: runs at once. `lease`: seconds after which another executor may have the
-    runs of one that has died; it is extended thrice in that time, and a handler learns as often
-    that its run was cancelled. `poll`: seconds after which it looks for runs though no
+    runs of one that has died; it is extended three times in that time, and a handler learns as
+    often that its run was cancelled. `poll`: seconds after which it looks for runs though no
     notification came. `grace`: seconds that runs have to end once it is to stop; None: all the
     time they want. `once`: end when nothing is left to claim. Runs of workflows without a handler
     are left alone, for another executor. `on_end` gets what became of each attempt, in the threads
@@ -88,6 +88,7 @@ class Executor:
         that fit, the id outranks the title, the title the kind, the kind the default. `limit`: runs
         of this handler at once. A plain function has a thread of its own, an `async` one is a task.
         It gets a `Run`, and returns the result, as JSON has it; what it raises fails the attempt.
+        ValueError: a second handler for the same key, several keys, or a bad key or limit.
         """
 
         def register(function: F) -> F:
@@ -98,7 +99,10 @@ class Executor:
         return register
 
     def default(self, function: F) -> F:
-        """Decorate the function that does the runs for which there is no other."""
+        """Decorate the function for runs that no other handler fits.
+
+        ValueError: there is one already.
+        """
         return self.handler()(function)
 
     def run(self) -> None:

@@ -25,10 +25,10 @@ from lf_sql import db, environment
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
 from lf_sql.executor.claims import AT_ONCE, Claims
-from lf_sql.executor.delivery import Delivery
 from lf_sql.executor.desk import Desk, Outcome
 from lf_sql.executor.handlers import Handler, Handlers
 from lf_sql.executor.leases import Leases
+from lf_sql.executor.reports import Reports
 from lf_sql.executor.workflows import FRESH, Workflows
 from lf_sql.link import Link, Outage, connect, first_connection, pauses, words
 from lf_sql.trouble import kind_of
@@ -85,12 +85,12 @@ class Machine:
         self._claims = Claims(
             self.id, self._ear, self._leases, options.lease, self._stop, self._workflows
         )
-        self._delivery = Delivery(self._link, self._outage, self._gone)
+        self._reports = Reports(self._link, self._outage, self._gone)
         self._desk = Desk(
             handlers,
             options.concurrency,
             self._leases,
-            self._delivery,
+            self._reports,
             loop,
             self._wake.set,
             on_end,
@@ -102,7 +102,7 @@ class Machine:
         """Claim and hand out until stopped, then wait for what is under way."""
         self._check()
         self._leases.start()
-        self._delivery.start()
+        self._reports.start()
         log.info("executor %s is waiting for runs", self.id, extra={"executor": self.id})
         try:
             while not self._stop.is_set():
@@ -116,7 +116,7 @@ class Machine:
         finally:
             self._gone.set()
             self._leases.close()
-            self._delivery.close()
+            self._reports.close()
             self._desk.close()
             self._link.close()
             self._ear.close()
@@ -138,7 +138,7 @@ class Machine:
     def leave(self) -> None:
         """What the server has not taken yet is left undelivered."""
         self._gone.set()
-        self._delivery.leave()
+        self._reports.leave()
         self.stop()
 
     def ask(self, query: str, params: Any, who: str) -> list[dict[str, Any]]:

@@ -16,10 +16,10 @@ begin
   raise exception using
     errcode = '42501',
     column = 'departed_at',
-    message = format('where tenant "%s" lives is not written by hand', new.id),
+    message = format('the cell of tenant "%s" is not written by hand', new.id),
     hint = 'lf-sql cells move moves a tenant.';
 end;
 $$;
 
 comment on function lensers.tg_profiles_departed() is
-  'Refuses (42501) to write by hand where a tenant lives, has been or goes.';
+  'Refuses (42501) to write by hand the columns that say which cell a tenant lives in.';

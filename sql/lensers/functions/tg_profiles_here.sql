@@ -1,6 +1,5 @@
 -- owner: lf_sql_engine
--- Guard of the profile of a tenant that has departed: another name belongs into the cell that it
--- lives in.
+-- Guard of the profile of a tenant that has departed: change the name in the cell that it lives in.
 create or replace function lensers.tg_profiles_here()
 returns trigger
 language plpgsql

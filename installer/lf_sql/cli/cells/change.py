@@ -57,7 +57,11 @@ def move_(user_ids: tuple[str, ...], to: str, wait: float) -> None:
 @click.option("--standby", metavar="DSN", required=True, help="A streaming standby of the cell.")
 @click.option("--to", metavar="NAME", required=True, help="The name of the new cell.")
 @click.option(
-    "--user", "user_ids", metavar="USER_UUID", multiple=True, help="Who goes: else half of them."
+    "--user",
+    "user_ids",
+    metavar="USER_UUID",
+    multiple=True,
+    help="A tenant to move; may be repeated. Default: half of the tenants.",
 )
 @WAIT
 @directory_option

@@ -106,7 +106,7 @@ def list_() -> None:
 
 
 @click.command(
-    epilog="\b\nExamples:\n  lf-sql cells place USER_UUID --handle acme\n"
+    epilog="\b\nExamples:\n  lf-sql cells place USER_UUID --handle shop\n"
     "  lf-sql cells place USER_UUID --cell berlin"
 )
 @click.argument("user_id", metavar="USER_UUID")

@@ -63,7 +63,7 @@ def _actions(shell: bool, sql: str | None) -> tuple[str, ...]:
     type=Duration(),
     default="5m",
     show_default=True,
-    help="Extended three times before it ends.",
+    help="How long a claim lasts; extended every third of it.",
 )
 @click.option(
     "--poll",
@@ -78,7 +78,9 @@ def _actions(shell: bool, sql: str | None) -> tuple[str, ...]:
     "--sql", metavar="DSN", help='Run nodes {"action": "sql", "sql": ...} there, as its role.'
 )
 @click.option(
-    "--cells", is_flag=True, help="Of every cell of LF_SQL_DIRECTORY, --concurrency runs of each."
+    "--cells",
+    is_flag=True,
+    help="Work for every cell of LF_SQL_DIRECTORY, --concurrency runs at once in each.",
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def command(

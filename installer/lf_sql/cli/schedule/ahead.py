@@ -35,7 +35,7 @@ DAY = click.DateTime(formats=["%Y-%m-%d"])
 @click.option(
     "--next", "n", type=click.IntRange(1, 200), default=10, show_default=True, help="How many."
 )
-@click.option("--tz", "viewer", help="The viewer's zone (yours).")
+@click.option("--tz", "viewer", help="Zone in which times are shown (default: yours).")
 @click.option(
     "--days", type=click.IntRange(1, 36_600), default=31, show_default=True, help="How far ahead."
 )

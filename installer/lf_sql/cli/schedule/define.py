@@ -74,7 +74,9 @@ FIELDS = [
     click.option("--retries", type=int, help="Retries of a failed run."),
     click.option("--queue-policy", type=Json(), help="The whole policy; options above add to it."),
     click.option("--retry-policy", type=Json(), help="The whole policy: maxRetries, timeoutMs."),
-    click.option("--failure-policy", type=Json(), help='{"mode": "isolate"} or {"mode": "halt"}.'),
+    click.option(
+        "--failure-policy", type=Json(), help="mode (isolate, halt, fallback), fallbackAssigneeId."
+    ),
     click.option("--approval-policy", type=Json(), help="requiresApproval, expiresAfterMs, gates."),
     click.option("--no-approval", is_flag=True, help="Runs start without the owner's decision."),
     click.option(

@@ -21,5 +21,5 @@ def ask(question: str, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError("nobody is there to ask: say --yes")
+        raise click.UsageError("there is no terminal to ask on: say --yes")
     click.confirm(plain(question), abort=True, err=True)

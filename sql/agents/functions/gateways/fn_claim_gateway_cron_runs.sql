@@ -54,6 +54,6 @@ $$;
 
 comment on function agents.fn_claim_gateway_cron_runs(text, int, interval, uuid) is
   'Claims up to p_limit (1 to 1000) pending gateway cron runs, oldest first, for p_lease (a '
-  'second to a day), of gateway p_gateway_id or of all (NULL), and returns them as running. '
+  'day at most), of gateway p_gateway_id or of all (NULL), and returns them as running. '
   'Complete, fail or heartbeat within the lease: after it the run becomes timed_out. 22023: a '
   'bad limit, lease or worker id.';

@@ -24,4 +24,5 @@ $$;
 
 comment on function agents.fn_complete_gateway_cron_run(uuid, text, jsonb) is
   'Ends a running gateway cron run as completed with its result (at most 1 MB of JSON). False, '
-  'and nothing changed, where p_worker_id does not hold the lease any more or the run is over.';
+  'and nothing changed, where p_worker_id does not hold the lease any more or the run is over. '
+  '22023: a bad worker id, or a result that is too large.';

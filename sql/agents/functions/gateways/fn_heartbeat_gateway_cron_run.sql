@@ -22,6 +22,6 @@ end;
 $$;
 
 comment on function agents.fn_heartbeat_gateway_cron_run(uuid, text, interval) is
-  'Extends the lease of a running gateway cron run to p_lease (a second to a day) from now. '
-  'False, and nothing changed, where p_worker_id does not hold the lease any more or the run is '
-  'over.';
+  'Extends the lease of a running gateway cron run to p_lease (a day at most) from now. False, '
+  'and nothing changed, where p_worker_id does not hold the lease any more or the run is over. '
+  '22023: a bad worker id or lease.';

@@ -49,7 +49,7 @@ begin
       perform lenses.fn_receive_rows(v_table.table_name, v_table.key_columns, v_table.arrival);
     end if;
   end loop;
-  perform lenses.fn_fit_limits(p_lenser_id);
+  perform lenses.fn_follow_policies(null, p_lenser_id);
   delete from lenses.departed_rows as d where d.lenser_id = p_lenser_id;
   perform lenses.fn_make_due_rows(array[p_lenser_id]);
   perform lenses.fn_log_arrival(array[p_lenser_id]);

@@ -13,13 +13,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_retry_after < interval '0' or p_retry_after > interval '1 day' then
-    raise exception using
-      errcode = '22023',
-      column = 'retry_after',
-      message = format('p_retry_after must be at most a day, not "%s"', p_retry_after),
-      hint = 'Leave it out for the delivery''s own pause.';
-  end if;
+  perform lenses.fn_check_retry_after(p_retry_after);
   return lenses.fn_put_off_event(p_id, p_worker_id, null, p_error, p_retry_after, now());
 end;
 $$;
@@ -28,4 +22,5 @@ comment on function lenses.fn_fail_event(bigint, text, text, interval) is
   'Gives an event back that p_worker_id has claimed, with what went wrong (2,000 characters are '
   'kept): it comes again after p_retry_after (a day at most), or by default after half a minute '
   'that doubles with each attempt, an hour at most; after the delivery''s max_attempts it is a '
-  'dead letter. False where p_worker_id does not hold it any more.';
+  'dead letter. False where p_worker_id does not hold it any more. 22023: a p_retry_after that is '
+  'out of range.';

@@ -17,8 +17,8 @@ begin
     errcode = '53400',
     message = format('a tenant has at most %s %s', p_limit, p_what),
     detail = format(
-      '%s are there and %s come, which makes %s; the setting %s is %s.', p_total - p_more, p_more,
-      p_total, p_setting, p_limit),
+      'The tenant has %s, and this adds %s: %s in all. The setting %s is %s.', p_total - p_more,
+      p_more, p_total, p_setting, p_limit),
     hint = format('%s, or ask the operator to raise %s.', p_way_out, p_setting);
 end;
 $$;

@@ -35,4 +35,4 @@ comment on function public.fn_gateway_cron_add(uuid, text, text, text, jsonb, bo
   'Adds a cron to a gateway of the caller: p_operation is capability_refresh, health_probe, '
   'maintenance_window or a name of the gateway''s own, p_cron_expr five fields read in '
   'p_timezone, p_payload an object handed to the run. Returns the row. 22023: bad input; 42501: '
-  'the gateway is not the caller''s, or unknown.';
+  'the gateway is not the caller''s, or unknown; 53400: a quota of the tenant.';

@@ -35,4 +35,4 @@ $$;
 comment on function public.fn_gateway_cron_run(uuid, jsonb) is
   'Makes a run of a gateway cron of the caller at once (scheduled_for NULL), with p_payload in '
   'place of the cron''s own where given. Returns the run, for the gateway''s runtime to claim. '
-  '42501: not the caller''s, or unknown.';
+  '22023: p_payload is no object, or larger than 64 KB; 42501: not the caller''s, or unknown.';

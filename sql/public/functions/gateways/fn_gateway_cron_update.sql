@@ -33,4 +33,4 @@ $$;
 comment on function public.fn_gateway_cron_update(uuid, text, text, text, jsonb, boolean) is
   'Changes a cron of the caller''s gateways; NULL keeps. An edit of its time, and switching it '
   'on, look for the next slot after now. Returns the row. 22023: bad input; 42501: not the '
-  'caller''s, or unknown.';
+  'caller''s, or unknown; 53400: a quota of the tenant.';

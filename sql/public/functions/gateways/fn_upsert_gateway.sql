@@ -30,5 +30,5 @@ $$;
 
 comment on function public.fn_upsert_gateway(uuid, text, text) is
   'Creates a gateway (p_gateway_id NULL) or changes one of the caller''s: NULL keeps, an empty '
-  'p_endpoint clears. Returns the row. 22023: no name, or one that cannot be read; 42501: not '
+  'p_endpoint clears. Returns the row. 22023: a bad name or endpoint; 42501: not '
   'the caller''s, or unknown.';

@@ -47,4 +47,5 @@ $$;
 
 comment on function public.fn_get_schedule_run_history(uuid, integer) is
   'The newest p_limit (500 at most) runs of the caller''s schedule, whatever started them, newest '
-  'first. result: metadata.result. 42501: not the caller''s, or unknown.';
+  'first. result: metadata.result. 22023: a negative p_limit; 42501: not the caller''s, or '
+  'unknown.';

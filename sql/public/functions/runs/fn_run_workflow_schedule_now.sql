@@ -22,4 +22,5 @@ comment on function public.fn_run_workflow_schedule_now(uuid, jsonb) is
   'NULL: what the next slot would use, rotation included). Returns the run: pending, or '
   'pending_approval where approval is needed; scheduled_for is NULL. 22023: the workflow is not '
   'active (workflow_not_active) or has a cycle (cycle_detected), the assignee is gone '
-  '(assignee_missing) or over budget (budget_exceeded); 42501: not the caller''s, or unknown.';
+  '(assignee_missing) or over budget (budget_exceeded), or bad p_inputs; 53400: '
+  'max_pending_runs_per_lenser; 42501: not the caller''s, or unknown.';

@@ -55,7 +55,8 @@ $$;
 
 comment on function public.fn_get_workflow_schedule(uuid) is
   'The caller''s schedule as an object: its columns, and description (its own, or else the '
-  'English of its times), english, status (enabled, paused, disabled), workflow_title, '
-  'calendar_name, effective_policies (what holds with the assignment''s and the server''s '
-  'defaults, and what its runs carry), next_slots (the next 5 slots, whether paused or not) and '
-  'last_runs (the newest 5, as fn_get_schedule_run_history gives them). 42501: not the caller''s.';
+  'English of its times), english, status (enabled, finished, paused, disabled), '
+  'workflow_title, calendar_name, effective_policies (what holds with the assignment''s and the '
+  'server''s defaults, and what its runs carry), next_slots (the next 5 slots, whether paused or '
+  'not) and last_runs (the newest 5, as fn_get_schedule_run_history gives them). 42501: not the '
+  'caller''s.';

@@ -24,6 +24,6 @@ $$;
 comment on function public.fn_patch_workflow_schedule(uuid, jsonb) is
   'Changes the named columns of the caller''s schedule: {"cron_expr", "timezone", "is_active", '
   '…}, the parameters of fn_upsert_workflow_schedule without p_; null clears, or sets the '
-  'default. A cron_expr or interval_ms alone changes the type too; is_active true ends a pause. '
-  'Returns the row. 22023: unknown key (the nearest is named), wrong type, bad value, '
-  'cycle_detected; 42501: not the caller''s.';
+  'default. A cron_expr, interval_ms or run_at alone changes the type too; is_active true ends a '
+  'pause. Returns the row. 22023: unknown key (the nearest is named), wrong type, bad value, '
+  'cycle_detected; 42501: not the caller''s; 53400: a quota of the tenant.';

@@ -46,4 +46,4 @@ $$;
 comment on function public.fn_pause_workflow_schedule(uuid, text, timestamptz) is
   'Pauses the caller''s schedule at once, until p_until (NULL: until it is resumed); '
   'next_run_at stays to be seen. p_note (at most 2000 characters) stands in pause_note. Returns '
-  'the row. 22023: p_until is past; 42501: not the caller''s.';
+  'the row. 22023: p_until is past, or p_note is too long; 42501: not the caller''s.';

@@ -47,4 +47,4 @@ comment on function public.fn_resume_workflow_schedule(uuid, text, text) is
   'Ends the pause of the caller''s schedule, or enables a disabled one. p_on_missed (skip, '
   'run_once, backfill, spread; NULL: the schedule''s own) decides this once about the slots '
   'that passed in a pause; p_note goes to the log. Returns the row. 22023: unknown p_on_missed, '
-  'cycle_detected; 42501: not the caller''s.';
+  'p_note too long, cycle_detected; 42501: not the caller''s.';

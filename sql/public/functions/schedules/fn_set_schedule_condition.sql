@@ -24,4 +24,4 @@ $$;
 comment on function public.fn_set_schedule_condition(uuid, jsonb) is
   'Sets the filter (see automation.fn_eval_filter) that must be true for a slot of the '
   'caller''s schedule to be dispatched; NULL clears. Returns the row. 22023: not a filter; '
-  '42501: not the caller''s.';
+  '42501: not the caller''s; 53400: a quota of the tenant.';

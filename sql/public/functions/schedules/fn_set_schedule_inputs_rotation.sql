@@ -27,4 +27,4 @@ $$;
 comment on function public.fn_set_schedule_inputs_rotation(uuid, jsonb) is
   'Sets the array whose entries the dispatches of the caller''s schedule take in turn as '
   'inputs; NULL or [] clears, a different array starts at 0. Returns the row. 22023: not an '
-  'array, or too large; 42501: not the caller''s.';
+  'array, or too large; 42501: not the caller''s; 53400: a quota of the tenant.';

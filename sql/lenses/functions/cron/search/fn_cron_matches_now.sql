@@ -1,5 +1,6 @@
 -- Whether a slot falls in the minute of p_now. It calls the search itself, from one minute earlier,
--- so that the two can never disagree.
+-- so that the two can never disagree. For the psql prompt and the tests; the product does not call
+-- it.
 create or replace function lenses.fn_cron_matches_now(
   p_cron_expr text,
   p_now timestamptz default now(),

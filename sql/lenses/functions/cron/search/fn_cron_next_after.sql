@@ -1,5 +1,6 @@
--- The first slot of an expression strictly after an instant. Checks the zone's name at each call;
--- the dispatcher uses lenses.fn_cron_next_after_spec, whose zone was checked when it was saved.
+-- The first slot of an expression strictly after an instant, for the psql prompt and the tests.
+-- Checks the zone's name at each call; the dispatcher uses lenses.fn_cron_next_after_spec, whose
+-- zone was checked when it was saved.
 create or replace function lenses.fn_cron_next_after(
   p_cron_expr text,
   p_timezone text,

@@ -1,6 +1,7 @@
 -- owner: lf_sql_engine
--- One whole tick in one transaction, at p_now. For tests and operators at the psql prompt: no role
--- that a request can become may choose the clock. Under a statement timeout it ends after half of
+-- One whole tick in one transaction, at p_now. public.fn_dispatch_tick calls it by the server's
+-- clock; tests and operators at the psql prompt may give another time. No role that a request can
+-- become may call it, because p_now is the clock. Under a statement timeout it ends after half of
 -- that time, so that its work is kept; the next call goes on.
 create or replace function lenses.fn_dispatch_scheduled_workflows(
   p_now timestamptz default null,

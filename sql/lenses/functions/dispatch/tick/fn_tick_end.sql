@@ -15,4 +15,5 @@ returning t.*
 $$;
 
 comment on function lenses.fn_tick_end(bigint, text) is
-  'Ends a begun tick; returns its row.';
+  'Ends the begun tick p_tick_id, with p_note (why it ended early; NULL: it did not). Returns its '
+  'row, NULL where it has ended or is unknown.';

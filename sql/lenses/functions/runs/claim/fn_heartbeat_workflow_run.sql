@@ -27,4 +27,4 @@ comment on function lenses.fn_heartbeat_workflow_run(uuid, text, interval, integ
   'The lease of the run ends p_lease from now (a day at most; NULL: 5 minutes). False, and '
   'nothing changed, where p_worker_id has lost the lease or the run is over: stop working on it. '
   'p_attempt, from the claim, is a fence: where the run is at another attempt the result is '
-  'false too; NULL is the one that p_worker_id holds now.';
+  'false too; NULL is the one that p_worker_id holds now. 22023: a bad worker id or lease.';

@@ -39,5 +39,5 @@ end;
 $$;
 
 comment on function lenses.fn_heartbeat_workflow_runs(text, uuid[], interval) is
-  'As lenses.fn_heartbeat_workflow_run, for at most 1,000 runs; gives the ids that p_worker_id '
-  'still holds. Stop working on the others.';
+  'As lenses.fn_heartbeat_workflow_run, for at most 1,000 runs; returns the ids that '
+  'p_worker_id still holds. Stop working on the others. 22023: also more than 1,000 ids.';

@@ -26,5 +26,5 @@ end;
 $$;
 
 comment on function lenses.fn_cancel_workflow_runs(uuid[]) is
-  'Cancels at most 1000 runs, as fn_cancel_workflow_run does one; gives back the ids that were '
-  'cancelled, without those that are over or unknown.';
+  'Cancels at most 1000 runs, as fn_cancel_workflow_run does one; returns the ids that were '
+  'cancelled, without those that are over or unknown. 22023: NULL among the ids, or too many.';

@@ -81,4 +81,4 @@ comment on function lenses.fn_complete_workflow_run(uuid, text, jsonb, numeric, 
   'the schedule''s last_result, p_spent_credits is added to what the run has spent. False, and '
   'nothing changed, where the lease is lost or the run is over. p_attempt, from the claim, is a '
   'fence: where the run is at another attempt the result is false too; NULL is the one that '
-  'p_worker_id holds now.';
+  'p_worker_id holds now. 22023: a result that is too large, or credits below 0 or not finite.';

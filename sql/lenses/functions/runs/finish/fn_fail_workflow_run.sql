@@ -37,16 +37,7 @@ begin
       message = format('p_spent_credits must be 0 or more, and finite, not %s', p_spent_credits),
       hint = 'Give what this attempt has spent.';
   end if;
-  -- Compared as instants too: as an interval, '1 month -30 days' equals nothing.
-  if p_retry_after < interval '0' or p_retry_after > interval '1 day'
-    or now() + p_retry_after < now() or now() + p_retry_after > now() + interval '1 day'
-  then
-    raise exception using
-      errcode = '22023',
-      column = 'retry_after',
-      message = format('p_retry_after must be at most a day, not "%s"', p_retry_after),
-      hint = 'Leave it out for the pause of retry_policy (backoffMs).';
-  end if;
+  perform lenses.fn_check_retry_after(p_retry_after);
   v_run := lenses.fn_lock_run(p_run_id);
   if v_run.status is distinct from 'running' or v_run.worker_id is distinct from p_worker_id
     or v_run.lease_expires_at <= now() or v_run.attempt <> coalesce(p_attempt, v_run.attempt)

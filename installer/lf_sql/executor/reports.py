@@ -1,4 +1,4 @@
-"""What became of attempts, told to the database until it has answered; many at once.
+"""Reports how attempts ended to the database until it answers; many at once.
 
 A thread with a link of its own. What the server cannot take now is tried again after a pause, by
 itself, so that a locked row delays no other.
@@ -71,7 +71,7 @@ class Item:
         return len(self.verdict.text) if self.verdict else len(self.event[1]) if self.event else 0
 
 
-class Delivery:
+class Reports:
     """`put` returns at once; the thread ends when it is closed and nothing is left to tell."""
 
     def __init__(self, link: Link, outage: Outage, gone: threading.Event) -> None:
@@ -81,7 +81,7 @@ class Delivery:
         self._lock = threading.Condition()
         self._items: list[Item] = []
         self._is_closed = False
-        self._thread = threading.Thread(target=self._run, name="deliver", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="reports", daemon=True)
 
     def start(self) -> None:
         self._thread.start()

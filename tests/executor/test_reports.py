@@ -11,9 +11,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from lf_sql.executor.delivery import Delivery, Item
 from lf_sql.executor.failures import Verdict
 from lf_sql.executor.leases import Attempt
+from lf_sql.executor.reports import Item, Reports
 from lf_sql.link import Outage
 from tests.support.database import wait_until
 
@@ -51,16 +51,16 @@ def attempt(id: str) -> Attempt:
 @pytest.mark.parametrize("away", [0, 1, 5])
 def test_of_an_attempt_in_order_whatever_the_server_does(away: int) -> None:
     server, gone = Server(away), threading.Event()
-    delivery = Delivery(server, Outage(lambda _: None), gone)  # type: ignore[arg-type]
+    reports = Reports(server, Outage(lambda _: None), gone)  # type: ignore[arg-type]
     ended: list[tuple[Verdict | None, Exception | None]] = []
     first, second = attempt("a"), attempt("b")
     for number in range(5):
-        delivery.put(Item(first, event=(f"n{number}", "{}")))
-        delivery.put(Item(second, event=(f"m{number}", "{}")))
+        reports.put(Item(first, event=(f"n{number}", "{}")))
+        reports.put(Item(second, event=(f"m{number}", "{}")))
     for one in (first, second):
-        delivery.put(Item(one, lambda *end: ended.append(end), Verdict(None, '"done"')))
-    delivery.start()
-    delivery.close()
+        reports.put(Item(one, lambda *end: ended.append(end), Verdict(None, '"done"')))
+    reports.start()
+    reports.close()
     for letter, id in (("n", "a"), ("m", "b")):
         mine = [word for word in server.told if word[0] == letter or word == f"end {id}"]
         assert mine == [*(f"{letter}{number}" for number in range(5)), f"end {id}"]
@@ -69,13 +69,13 @@ def test_of_an_attempt_in_order_whatever_the_server_does(away: int) -> None:
 
 def test_nothing_is_waited_for_once_everybody_has_gone() -> None:
     server, gone = Server(10**9), threading.Event()
-    delivery = Delivery(server, Outage(lambda _: None), gone)  # type: ignore[arg-type]
+    reports = Reports(server, Outage(lambda _: None), gone)  # type: ignore[arg-type]
     ended: list[tuple[Verdict | None, Exception | None]] = []
-    delivery.put(Item(attempt("a"), lambda *end: ended.append(end), Verdict(None, "1")))
-    delivery.start()
+    reports.put(Item(attempt("a"), lambda *end: ended.append(end), Verdict(None, "1")))
+    reports.start()
     wait_until(lambda: server.away < 10**9)
     gone.set()
-    delivery.leave()
-    delivery.close()
+    reports.leave()
+    reports.close()
     ((told, error),) = ended
     assert told is None and "the connection is gone" in str(error)

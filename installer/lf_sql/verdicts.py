@@ -1,4 +1,4 @@
-"""What a command's end means for its run: a result, or a cause of failure; and what it spent."""
+"""Turns a command's exit into its run's verdict: a result or a cause of failure, and credits."""
 
 from __future__ import annotations
 
