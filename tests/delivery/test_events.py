@@ -335,7 +335,7 @@ def test_who_listens_is_woken(post: Post) -> None:
         ("fn_claim_events('watch', 'w', 1, '2 days')", "p_lease"),
         ("fn_fail_event(1, 'w', '', '2 days')", "p_retry_after"),
         ("fn_fail_event(1, 'w', '', '-1 second')", "p_retry_after"),
-        ("fn_fail_event(1, 'w', '', '2 months -59 days')", "p_retry_after"),
+        ("fn_fail_event(1, 'w', '', '12 months -359 days')", "p_retry_after"),
         ("fn_ack_events('w', array_fill(1, array[1001]))", "1001"),
     ],
 )

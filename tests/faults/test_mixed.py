@@ -202,17 +202,18 @@ def test_faults_at_random_double_nothing_and_lose_nothing(tmp_path: Path) -> Non
                 wait_until(lambda: db.value(open_runs) == 0, 120.0)
                 lost = finished_and_lost(rig, db)
                 assert db.rows("select * from lenses.fn_invariant_violations()") == []
-                executed = db.value("select count(*) from lenses.workflow_runs")
+                executed = db.column("select id from lenses.workflow_runs")
             for process in [*mixer.executors, mixer.worker]:
                 assert process.stop() == 0
             doubled = rig.notes("doubled")
             print(
                 f"\nseed {seed}: {minutes:g} minutes, {mixer.faults.total()} faults "
-                f"({dict(mixer.faults)}), {executed} runs executed in {len(rig.notes('start'))} "
+                f"({dict(mixer.faults)}), {len(executed)} runs executed in {len(rig.notes('start'))} "
                 f"attempts, {len(doubled)} doubled, {len(lost)} finished and lost"
             )
             assert (doubled, lost) == ([], [])
-            assert executed == len(runs) > 0
+            # A stop of the server may swallow the answer to a start: that run is there all the same.
+            assert runs and set(runs) <= set(executed)
             assert not any("Traceback" in process.output for process in mixer.outputs)
             per_run = Counter((run, n) for what, run, n, _ in rig.log() if what == "start")
             assert set(per_run.values()) == {1}
