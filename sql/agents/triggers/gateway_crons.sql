@@ -29,7 +29,7 @@ for each statement execute function agents.tg_gateway_crons_quota();
 create or replace trigger gateway_crons_quota_change
 after update of payload on agents.gateway_crons
 for each row
-when (old.payload is distinct from new.payload)
+when (old.payload::text is distinct from new.payload::text)
 execute function agents.tg_gateway_crons_quota_change();
 
 create or replace trigger gateway_crons_instants

@@ -1,5 +1,6 @@
 -- Validates the row and sets the next slot, for every writer but the dispatcher; then the due row
--- follows. A save that changes nothing is looked at where the next slot is missing.
+-- follows. A save that changes nothing is looked at where the next slot is missing. JSON is
+-- compared as text, like lenses.fn_is_changed.
 create or replace trigger workflow_schedules_check_insert
 before insert on lenses.workflow_schedules
 for each row execute function lenses.tg_workflow_schedules_check();
@@ -21,9 +22,10 @@ when (
     old.lenser_id, old.workflow_id, old.workflow_version, old.description, old.schedule_type,
     old.cron_expr, old.interval_ms, old.timezone, old.start_at, old.end_at, old.jitter_ms,
     old.is_active, old.paused_at, old.paused_until, old.pause_note, old.assignee_type,
-    old.assignee_id, old.workflow_assignment_id, old.approval_policy, old.retry_policy,
-    old.failure_policy, old.queue_policy, old.inputs_template, old.inputs_rotation,
-    old.calendar_id, old.pre_dispatch_condition, old.global_model_id, old.next_run_at,
+    old.assignee_id, old.workflow_assignment_id, old.approval_policy::text,
+    old.retry_policy::text, old.failure_policy::text, old.queue_policy::text,
+    old.inputs_template::text, old.inputs_rotation::text, old.calendar_id,
+    old.pre_dispatch_condition::text, old.global_model_id, old.next_run_at,
     old.due_at, old.cron_spec, old.max_in_flight, old.on_overlap, old.on_missed,
     old.max_backfill, old.spread_window_ms, old.is_sequential, old.missed_override,
     old.created_at, old.name, old.run_at, old.on_holiday, old.explicit_defaults
@@ -31,9 +33,10 @@ when (
     new.lenser_id, new.workflow_id, new.workflow_version, new.description, new.schedule_type,
     new.cron_expr, new.interval_ms, new.timezone, new.start_at, new.end_at, new.jitter_ms,
     new.is_active, new.paused_at, new.paused_until, new.pause_note, new.assignee_type,
-    new.assignee_id, new.workflow_assignment_id, new.approval_policy, new.retry_policy,
-    new.failure_policy, new.queue_policy, new.inputs_template, new.inputs_rotation,
-    new.calendar_id, new.pre_dispatch_condition, new.global_model_id, new.next_run_at,
+    new.assignee_id, new.workflow_assignment_id, new.approval_policy::text,
+    new.retry_policy::text, new.failure_policy::text, new.queue_policy::text,
+    new.inputs_template::text, new.inputs_rotation::text, new.calendar_id,
+    new.pre_dispatch_condition::text, new.global_model_id, new.next_run_at,
     new.due_at, new.cron_spec, new.max_in_flight, new.on_overlap, new.on_missed,
     new.max_backfill, new.spread_window_ms, new.is_sequential, new.missed_override,
     new.created_at, new.name, new.run_at, new.on_holiday, new.explicit_defaults
@@ -123,8 +126,9 @@ after update of inputs_template, inputs_rotation, pre_dispatch_condition
 on lenses.workflow_schedules
 for each row
 when (
-  (old.inputs_template, old.inputs_rotation, old.pre_dispatch_condition)
-  is distinct from (new.inputs_template, new.inputs_rotation, new.pre_dispatch_condition)
+  (old.inputs_template::text, old.inputs_rotation::text, old.pre_dispatch_condition::text)
+  is distinct from
+  (new.inputs_template::text, new.inputs_rotation::text, new.pre_dispatch_condition::text)
 )
 execute function lenses.tg_workflow_schedules_quota_change();
 

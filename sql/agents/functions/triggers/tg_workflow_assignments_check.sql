@@ -58,13 +58,13 @@ begin
   new.failure_policy := coalesce(
     new.failure_policy, lenses.fn_default_policies() -> 'failure_policy');
   new.queue_policy := coalesce(new.queue_policy, lenses.fn_default_policies() -> 'queue_policy');
-  if new.approval_policy is distinct from v_old.approval_policy then
+  if lenses.fn_is_changed(new.approval_policy, v_old.approval_policy) then
     perform lenses.fn_check_approval_policy(new.approval_policy);
   end if;
-  if new.retry_policy is distinct from v_old.retry_policy then
+  if lenses.fn_is_changed(new.retry_policy, v_old.retry_policy) then
     perform lenses.fn_check_retry_policy(new.retry_policy);
   end if;
-  if new.failure_policy is distinct from v_old.failure_policy then
+  if lenses.fn_is_changed(new.failure_policy, v_old.failure_policy) then
     perform lenses.fn_check_failure_policy(new.failure_policy);
     if not lenses.fn_has_assignee(
       new.lenser_id, null, (new.failure_policy ->> 'fallbackAssigneeId')::uuid
@@ -78,7 +78,7 @@ begin
         hint = 'Give the id of one of the tenant''s own agents or teams.';
     end if;
   end if;
-  if new.queue_policy is distinct from v_old.queue_policy then
+  if lenses.fn_is_changed(new.queue_policy, v_old.queue_policy) then
     perform lenses.fn_check_queue_policy(new.queue_policy);
   end if;
   return new;

@@ -15,11 +15,11 @@ set search_path = pg_catalog, pg_temp
 as $$
   select
     case when p_policy ->> 'mode' = 'serial' then 1
-      else (p_policy ->> 'maxConcurrency')::integer end,
+      else (p_policy ->> 'maxConcurrency')::numeric::integer end,
     p_policy ->> 'onMissed',
     coalesce(p_policy ->> 'onOverlap', case
       when p_policy ->> 'mode' = 'serial' and p_policy ->> 'onMissed' in ('backfill', 'spread')
       then 'queue' end),
-    coalesce((p_policy ->> 'maxBackfill')::integer, 100),
-    coalesce((p_policy ->> 'spreadWindowMs')::bigint, 60000)
+    coalesce((p_policy ->> 'maxBackfill')::numeric::integer, 100),
+    coalesce((p_policy ->> 'spreadWindowMs')::numeric::bigint, 60000)
 $$;

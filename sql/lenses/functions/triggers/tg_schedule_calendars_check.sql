@@ -48,7 +48,7 @@ begin
       ),
       hint = 'Give at least one date or rule; to have no calendar, attach none.';
   end if;
-  if tg_op = 'INSERT' or new.rules is distinct from old.rules then
+  if tg_op = 'INSERT' or lenses.fn_is_changed(new.rules, old.rules) then
     if octet_length(new.rules::text) > 16384 then
       raise exception using
         errcode = '22023',

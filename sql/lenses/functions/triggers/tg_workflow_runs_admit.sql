@@ -83,7 +83,7 @@ begin
   perform lenses.fn_check_queue_policy(new.policies -> 'queue_policy');
   perform lenses.fn_check_json(new.context_inputs, 'context_inputs', 1048576, 64, 50000);
   if new.priority = 0 then
-    new.priority := coalesce((new.policies #>> '{queue_policy,priority}')::integer, 0);
+    new.priority := coalesce((new.policies #>> '{queue_policy,priority}')::numeric::integer, 0);
   end if;
   new.last_event_seq := 1;
 
@@ -93,7 +93,7 @@ begin
   if new.needs_approval then
     new.approval_expires_at := coalesce(
       new.approval_expires_at,
-      now() + (new.policies #>> '{approval_policy,expiresAfterMs}')::bigint
+      now() + (new.policies #>> '{approval_policy,expiresAfterMs}')::numeric::bigint
         * interval '1 millisecond');
     if new.status <> 'pending_approval' then
       perform lenses.fn_record_bypass(

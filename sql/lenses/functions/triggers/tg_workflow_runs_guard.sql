@@ -16,7 +16,7 @@ declare
   v_attempt text;
   v_team_run agents.team_runs;
 begin
-  if old is not distinct from new then
+  if old *= new then  -- byte for byte: as jsonb, 2 equals 2.0
     return new;
   end if;
   if tg_argv[0] <> 'engine' then
@@ -94,7 +94,8 @@ begin
   if new.status = 'pending_approval' then
     new.needs_approval := true;
     new.approval_expires_at := now()
-      + (new.policies #>> '{approval_policy,expiresAfterMs}')::bigint * interval '1 millisecond';
+      + (new.policies #>> '{approval_policy,expiresAfterMs}')::numeric::bigint
+        * interval '1 millisecond';
   elsif new.status not in ('pending', 'running') then
     new.completed_at := coalesce(new.completed_at, now());
     if not new.metadata ? 'result' and new.status <> 'completed' then

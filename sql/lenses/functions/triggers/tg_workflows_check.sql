@@ -34,7 +34,7 @@ begin
       message = format('workflow "%s" cannot go to another tenant', old.id),
       hint = 'Create another one with the same definition for that tenant.';
   end if;
-  if new.definition is distinct from old.definition then
+  if lenses.fn_is_changed(new.definition, old.definition) then
     perform lenses.fn_check_definition(new.definition);
     new.version := old.version + 1;
   elsif new.version <> old.version then

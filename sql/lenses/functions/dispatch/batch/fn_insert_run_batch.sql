@@ -36,7 +36,7 @@ begin
     p_trigger_mode,
     coalesce(p_triggered_by, q.schedule_id::text),
     case when q.needs_approval then 'pending_approval' else 'pending' end,
-    coalesce((q.policies #>> '{queue_policy,priority}')::integer, 0),
+    coalesce((q.policies #>> '{queue_policy,priority}')::numeric::integer, 0),
     q.available_at,
     coalesce(q.inputs, case when q.rotation_index is null then q.inputs_template
       else q.inputs_rotation -> q.rotation_index end),
@@ -46,7 +46,8 @@ begin
     q.team_id,
     q.needs_approval,
     case when q.needs_approval then p_now
-      + (q.policies #>> '{approval_policy,expiresAfterMs}')::bigint * interval '1 millisecond' end,
+      + (q.policies #>> '{approval_policy,expiresAfterMs}')::numeric::bigint
+        * interval '1 millisecond' end,
     case when q.is_missed then '{"missed": true}'::jsonb else '{}' end,
     p_now
   from (

@@ -14,7 +14,7 @@ select case
   when not p_old.needs_approval
     or p_old.status in ('completed', 'failed', 'cancelled', 'timed_out') then null
   when p_new.needs_approval is distinct from true then 'update of needs_approval'
-  when p_new.policies is distinct from p_old.policies then 'update of policies'
+  when lenses.fn_is_changed(p_new.policies, p_old.policies) then 'update of policies'
   when p_new.approval_expires_at is distinct from p_old.approval_expires_at
     then 'update of approval_expires_at'
   when p_old.status <> p_new.status and p_new.status not in ('pending_approval', 'cancelled')

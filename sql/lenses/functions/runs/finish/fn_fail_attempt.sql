@@ -27,11 +27,13 @@ declare
   -- Attempts since the run was last retried by hand; an operator may have corrected the metadata.
   v_attempt constant integer := p_run.attempt - case
     when jsonb_typeof(p_run.metadata -> 'attempts_before') = 'number'
-      then (p_run.metadata ->> 'attempts_before')::integer else 0 end;
+      then least(
+        greatest((p_run.metadata ->> 'attempts_before')::numeric, 0), p_run.attempt)::integer
+    else 0 end;
   v_delay interval;
 begin
   if p_may_retry and p_cause <> 'budget_exceeded'
-    and v_attempt <= coalesce((v_retry ->> 'maxRetries')::integer, 1)
+    and v_attempt <= coalesce((v_retry ->> 'maxRetries')::numeric::integer, 1)
     and (coalesce(v_retry -> 'retryOn', '[]') = '[]' or v_retry -> 'retryOn' ? p_cause)
   then
     v_delay := greatest(lenses.fn_retry_delay(v_retry, v_attempt), p_retry_after);

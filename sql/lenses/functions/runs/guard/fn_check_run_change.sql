@@ -23,7 +23,7 @@ begin
     when p_new.idempotency_key is distinct from p_old.idempotency_key then 'idempotency_key'
     when p_new.trigger_mode is distinct from p_old.trigger_mode then 'trigger_mode'
     when p_new.triggered_by is distinct from p_old.triggered_by then 'triggered_by'
-    when p_new.policies is distinct from p_old.policies then 'policies'
+    when lenses.fn_is_changed(p_new.policies, p_old.policies) then 'policies'
     when p_new.needs_approval is distinct from p_old.needs_approval
       and p_new.status <> 'pending_approval' then 'needs_approval'
     when p_new.approval_expires_at is distinct from p_old.approval_expires_at
@@ -51,8 +51,9 @@ begin
       hint = 'A run carries what it was dispatched with; start a new one instead.';
   end if;
 
-  if (p_new.context_inputs, p_new.workflow_version, p_new.global_model_id)
-    is distinct from (p_old.context_inputs, p_old.workflow_version, p_old.global_model_id) then
+  if lenses.fn_is_changed(p_new.context_inputs, p_old.context_inputs)
+    or (p_new.workflow_version, p_new.global_model_id)
+    is distinct from (p_old.workflow_version, p_old.global_model_id) then
     if p_old.status not in ('pending_approval', 'pending') then
       raise exception using
         errcode = '22023',

@@ -6,7 +6,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_run_ids is null or array_position(p_run_ids, null) is not null then
+  if p_run_ids is null or exists (select from unnest(p_run_ids) as u (id) where u.id is null) then
     raise exception using
       errcode = '22023',
       column = 'run_ids',

@@ -56,7 +56,8 @@ begin
   update lenses.workflow_runs as r
   set status = case when v_needs_approval then 'pending_approval' else 'pending' end,
     needs_approval = v_needs_approval, approval_expires_at = case when v_needs_approval then now()
-      + (r.policies #>> '{approval_policy,expiresAfterMs}')::bigint * interval '1 millisecond' end,
+      + (r.policies #>> '{approval_policy,expiresAfterMs}')::numeric::bigint
+        * interval '1 millisecond' end,
     attempt = v_attempt, worker_id = null, available_at = null, completed_at = null,
     policies = r.policies || jsonb_build_object('limits', jsonb_strip_nulls(
       jsonb_build_object('spending_limit_credits', v_budget.spending_limit_credits))),

@@ -79,24 +79,24 @@ begin
   end if;
 
   v_new := lenses.fn_fill_policies(v_new, p_old);
-  if v_is_insert or v_new.approval_policy is distinct from p_old.approval_policy then
+  if v_is_insert or lenses.fn_is_changed(v_new.approval_policy, p_old.approval_policy) then
     perform lenses.fn_check_approval_policy(v_new.approval_policy);
   end if;
-  if v_is_insert or v_new.retry_policy is distinct from p_old.retry_policy then
+  if v_is_insert or lenses.fn_is_changed(v_new.retry_policy, p_old.retry_policy) then
     perform lenses.fn_check_retry_policy(v_new.retry_policy);
   end if;
-  if v_is_insert or v_new.failure_policy is distinct from p_old.failure_policy then
+  if v_is_insert or lenses.fn_is_changed(v_new.failure_policy, p_old.failure_policy) then
     perform lenses.fn_check_failure_policy(v_new.failure_policy);
   end if;
-  if v_is_insert or v_new.queue_policy is distinct from p_old.queue_policy then
+  if v_is_insert or lenses.fn_is_changed(v_new.queue_policy, p_old.queue_policy) then
     perform lenses.fn_check_queue_policy(v_new.queue_policy);
   end if;
   perform lenses.fn_check_schedule_links(v_new, p_old);
 
-  if v_is_insert or v_new.inputs_template is distinct from p_old.inputs_template then
+  if v_is_insert or lenses.fn_is_changed(v_new.inputs_template, p_old.inputs_template) then
     perform lenses.fn_check_json(v_new.inputs_template, 'inputs_template', 262144, 64, 20000);
   end if;
-  if v_new.inputs_rotation is distinct from p_old.inputs_rotation then
+  if lenses.fn_is_changed(v_new.inputs_rotation, p_old.inputs_rotation) then
     if jsonb_typeof(v_new.inputs_rotation) not in ('array', 'null') then
       raise exception using
         errcode = '22023',
@@ -112,7 +112,7 @@ begin
       v_new.last_rotation_index := 0;
     end if;
   end if;
-  if v_new.pre_dispatch_condition is distinct from p_old.pre_dispatch_condition then
+  if lenses.fn_is_changed(v_new.pre_dispatch_condition, p_old.pre_dispatch_condition) then
     v_new.pre_dispatch_condition := nullif(v_new.pre_dispatch_condition, 'null');
     perform automation.fn_check_filter(v_new.pre_dispatch_condition);
   end if;
