@@ -1,3 +1,14 @@
+create or replace trigger schedule_due_guard
+before insert or update on lenses.schedule_due
+for each row
+when (
+  current_user <> 'lf_sql_engine'
+  and not pg_catalog.pg_has_role(current_user, 'lf_sql_owner', 'usage')
+)
+execute function lenses.tg_schedule_due_guard();
+
+alter table lenses.schedule_due enable always trigger schedule_due_guard;
+
 create or replace trigger schedule_due_insert
 before insert on lenses.schedule_due
 for each row execute function lenses.tg_schedule_due_insert();

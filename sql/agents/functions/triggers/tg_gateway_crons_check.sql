@@ -46,7 +46,8 @@ begin
 
   if tg_op = 'INSERT' then
     if new.next_run_at is null then
-      new.next_run_at := lenses.fn_cron_next_after_spec(new.cron_spec, new.timezone, now());
+      new.next_run_at := lenses.fn_cron_next_after_spec(
+        new.cron_spec, new.timezone, greatest(now(), clock_timestamp()));
     end if;
   else
     if new.next_run_at is not distinct from old.next_run_at and (
@@ -54,7 +55,7 @@ begin
       or new.cron_expr is distinct from old.cron_expr or new.timezone is distinct from old.timezone
     ) then
       new.next_run_at := case when lenses.fn_has_zone(new.timezone)
-        then agents.fn_free_gateway_slot(new, now()) end;
+        then agents.fn_free_gateway_slot(new, greatest(now(), clock_timestamp())) end;
     end if;
     new.updated_at := now();
   end if;

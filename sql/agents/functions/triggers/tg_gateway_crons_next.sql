@@ -10,7 +10,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if lenses.fn_has_zone(new.timezone) then
-    new.next_run_at := agents.fn_free_gateway_slot(new, now());
+    new.next_run_at := agents.fn_free_gateway_slot(new, greatest(now(), clock_timestamp()));
     new.last_status := nullif(new.last_status, 'validation_failed');
   end if;
   return new;

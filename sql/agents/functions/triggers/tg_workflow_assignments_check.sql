@@ -24,6 +24,15 @@ begin
   if new.lenser_id is null then
     select w.lenser_id into new.lenser_id from lenses.workflows as w where w.id = new.workflow_id;
   end if;
+  if new.workflow_id <> v_old.workflow_id and exists (
+    select from lenses.workflow_schedules as s where s.workflow_assignment_id = new.id
+  ) then
+    raise exception using
+      errcode = '22023',
+      column = 'workflow_id',
+      message = format('assignment %s cannot go to another workflow: schedules use it', new.id),
+      hint = 'Create another assignment for that workflow.';
+  end if;
   if new.assignee_type is null or new.assignee_type not in ('agent', 'team') then
     raise exception using
       errcode = '22023',

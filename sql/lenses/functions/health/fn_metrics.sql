@@ -33,7 +33,7 @@ reasons (reason) as (
   values ('workflow_not_active'), ('calendar'), ('condition_failed'), ('assignee_missing'),
     ('budget_exceeded'),
   ('overlap_in_flight'), ('cycle_detected'), ('schedule_slot_exists'), ('missed'),
-  ('workflow_missing'), ('assignment_missing'), ('calendar_missing')
+  ('workflow_missing'), ('version_missing'), ('assignment_missing'), ('calendar_missing')
 ),
 
 skips as materialized (

@@ -2,9 +2,9 @@
 -- Active schedules whose next slot stands where no tick, save or edit of the rule would put it:
 -- missing though slots are left (DEAD), no slot of the rule (ZONE_CHANGED, NOT_A_SLOT), or beyond
 -- the first slot from now on that is not used up (PARKED). A next slot that was written on purpose
--- is listed too, although the dispatcher keeps it. It searches once for each expression, and more
--- only for what it finds. p_lenser_id narrows it to one tenant. CASE keeps the planner from
--- computing slots in zones that are gone.
+-- is listed too, although the dispatcher keeps it, and so is one whose due row says otherwise. It
+-- searches once for each expression, and more only for what it finds. p_lenser_id narrows it to one
+-- tenant. CASE keeps the planner from computing slots in zones that are gone.
 create or replace function lenses.fn_misplaced_slots(p_lenser_id uuid)
 returns table (id uuid, label text, detail text)
 language sql
@@ -114,4 +114,15 @@ where s.is_active and (p_lenser_id is null or s.lenser_id = p_lenser_id)
   and s.due_at > q.at + interval '10 minutes'
   and s.due_at > lenses.fn_slot_due(s.id, s.next_run_at, s.jitter_ms) + interval '10 minutes'
   and not exists (select from suspects as p where (p.schedule).id = s.id)
+union all
+select
+  s.id, 'PARKED',
+  format('its row of lenses.schedule_due says %s, not %s: the dispatcher goes by that row',
+    coalesce(to_char(d.due_at, 'YYYY-MM-DD HH24:MI UTC'), 'nothing'),
+    to_char(s.due_at, 'YYYY-MM-DD HH24:MI UTC'))
+from lenses.workflow_schedules as s
+inner join lensers.profiles as h on h.id = s.lenser_id and h.departed_at is null
+left join lenses.schedule_due as d on d.schedule_id = s.id and d.lenser_id = s.lenser_id
+where s.is_active and (p_lenser_id is null or s.lenser_id = p_lenser_id)
+  and s.due_at is not null and d.due_at is distinct from s.due_at
 $$;

@@ -13,7 +13,8 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
-  v_now timestamptz := now();
+  -- The transaction may have begun long ago, or may have waited for the row.
+  v_now timestamptz := greatest(now(), clock_timestamp());
   v_old lenses.workflow_schedules;
   v_is_rule_changed boolean;
   v_is_explicit boolean;
@@ -46,7 +47,7 @@ begin
   if tg_op = 'UPDATE' and new.updated_at = old.updated_at
     and (new.due_at is not distinct from old.due_at
       or new.next_run_at is distinct from old.next_run_at) then
-    new.updated_at := v_now;
+    new.updated_at := now();
   end if;
 
   v_is_explicit := case when tg_op = 'INSERT' then new.next_run_at is not null
@@ -80,16 +81,17 @@ begin
       perform lenses.fn_log_edited(v_old, v_now);
     end if;
     new := lenses.fn_forget_backlog(new);
-    new.next_run_at := lenses.fn_next_slot(
-      new.cron_spec, new.timezone, new.interval_ms, new.created_at, new.start_at, new.end_at,
-      v_now);
+    new.next_run_at := lenses.fn_free_slot(new, v_now, v_now);
   elsif v_is_resumed then
     new := lenses.fn_apply_resume(new, v_old, v_now);
   elsif new.is_active and not v_old.is_active and new.next_run_at <= v_now then
     new := lenses.fn_forget_backlog(new);
-    new.next_run_at := lenses.fn_next_slot(
-      new.cron_spec, new.timezone, new.interval_ms, new.created_at, new.start_at, new.end_at,
-      v_now);
+    new.next_run_at := lenses.fn_free_slot(new, v_now, v_now);
+  elsif not new.is_active and new.paused_at is null and new.paused_until is null
+    and (v_old.is_active or v_old.paused_at is not null) and v_old.next_run_at <= v_now then
+    -- Nothing is owed while it is disabled, and enabling looks for the next slot.
+    perform lenses.fn_log_edited(v_old, v_now);
+    new := lenses.fn_forget_backlog(new);
   end if;
 
   if new.next_run_at is null then

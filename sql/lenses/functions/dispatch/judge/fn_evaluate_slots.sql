@@ -161,6 +161,7 @@ begin
       ) as needs_approval,
       case
         when g.gate is not null then g.gate
+        when v.version is null then 'version_missing'
         when q.failure is not null then 'condition_failed'
         when g.assignee_id is not null
           and not lenses.fn_has_assignee(g.lenser_id, g.assignee_type, g.assignee_id)
@@ -208,7 +209,7 @@ begin
       end as reason
     from gated as g
     left join lateral (
-      select r.cycle, r.node_actions
+      select r.version, r.cycle, r.node_actions
       from lenses.workflow_versions as r
       where r.workflow_id = g.workflow_id and r.version = g.version offset 0
     ) as v on true
@@ -261,6 +262,7 @@ begin
     d.reason,
     case d.reason
       when 'workflow_missing' then 'validation_failed'
+      when 'version_missing' then 'validation_failed'
       when 'assignment_missing' then 'validation_failed'
       when 'calendar_missing' then 'validation_failed'
       when 'workflow_not_active' then 'paused'
@@ -277,6 +279,8 @@ begin
     end,
     case d.reason
       when 'workflow_missing' then 'workflow ' || d.workflow_id || ' is gone'
+      when 'version_missing'
+        then 'workflow ' || d.workflow_id || ' has no version ' || d.version
       when 'assignment_missing'
         then 'workflow assignment ' || d.workflow_assignment_id || ' is gone'
       when 'calendar_missing' then 'calendar ' || d.calendar_id || ' is gone'

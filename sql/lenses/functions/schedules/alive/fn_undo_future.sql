@@ -35,6 +35,7 @@ begin
   order by t.id
   limit 1;
 
+  perform lenses.fn_undo_resumes(p_now);
   v_ids := array(
     select s.id
     from lenses.workflow_schedules as s

@@ -16,7 +16,8 @@ as $$
 declare
   v_fallback text := p_new.failure_policy ->> 'fallbackAssigneeId';
 begin
-  if p_new.workflow_version is distinct from p_old.workflow_version
+  if (p_new.workflow_id, p_new.workflow_version)
+      is distinct from (p_old.workflow_id, p_old.workflow_version)
     and p_new.workflow_version is not null
     and not exists (
       select from lenses.workflow_versions as v
@@ -54,7 +55,8 @@ begin
       message = format('fallbackAssigneeId %s does not exist', v_fallback),
       hint = 'Give the id of one of the tenant''s own agents or teams.';
   end if;
-  if p_new.workflow_assignment_id is distinct from p_old.workflow_assignment_id
+  if (p_new.workflow_id, p_new.workflow_assignment_id)
+      is distinct from (p_old.workflow_id, p_old.workflow_assignment_id)
     and p_new.workflow_assignment_id is not null
     and not exists (
       select from agents.workflow_assignments as a

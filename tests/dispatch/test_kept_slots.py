@@ -1,0 +1,264 @@
+"""What an edit, a pause or a change elsewhere does to slots: none runs twice, none goes unsaid."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.support.callers import Caller
+from tests.support.database import as_user
+from tests.support.scenario import MONDAY, Scenario, at
+from tests.support.work import unguarded
+
+QUEUE = {"mode": "serial", "onOverlap": "queue"}
+GATED = {"requiresApproval": False, "gates": ["publish"]}
+
+
+def owner(scenario: Scenario) -> Caller:
+    return Caller(scenario.db, scenario.tenant)
+
+
+def refused(scenario: Scenario, message: str) -> Any:
+    return pytest.raises(psycopg.errors.InvalidParameterValue, match=message)
+
+
+def node(**keys: str) -> dict[str, Any]:
+    return {"nodes": [{"id": "a", **keys}], "edges": []}
+
+
+def five_minutes_ago(scenario: Scenario, times: int = 1) -> Any:
+    return scenario.db.value(
+        "select date_bin('5 minutes', now(), '2020-01-01 00:00Z') - %s * interval '5 minutes'",
+        [times],
+    )
+
+
+@pytest.mark.parametrize("way", ["upsert", "update"])
+def test_a_schedule_goes_to_no_workflow_that_lacks_its_version(
+    scenario: Scenario, way: str
+) -> None:
+    other = scenario.make_workflow(title="other")
+    alice = owner(scenario)
+    alice.one("fn_upsert_workflow", workflow_id=scenario.workflow, definition=node())
+    schedule = scenario.make_schedule(workflow_version=2, approval_policy=GATED)
+    with refused(scenario, "version 2"), scenario.db.transaction():
+        if way == "update":
+            scenario.set(schedule, workflow_id=other)
+        else:
+            alice.one(
+                "fn_upsert_workflow_schedule", workflow_id=other, schedule_id=schedule,
+                cron_expr="*/5 * * * *", workflow_version=2, approval_policy=GATED,
+                start_at=MONDAY,
+            )  # fmt: skip
+    scenario.set(schedule, workflow_id=other, workflow_version=1)
+    assert scenario.schedule(schedule).workflow_id == other
+
+
+def test_a_stored_version_that_is_missing_starts_nothing(scenario: Scenario) -> None:
+    """A later version of that number may have an action that needs approval."""
+    schedule = scenario.make_schedule(approval_policy=GATED)
+    with unguarded(scenario.db, "lenses.workflow_schedules"):
+        scenario.set(schedule, workflow_version=2)
+    shown = scenario.db.row(
+        "select * from lenses.fn_preview_schedule_ticks(%s, 1, '400 days')", [schedule]
+    )
+    assert (shown.decision, shown.reason) == ("skip", "version_missing")
+    assert scenario.tick(MONDAY) == 0
+    assert scenario.skips(schedule) == [("version_missing", MONDAY)]
+    row = scenario.schedule(schedule)
+    assert row.last_dispatch_status == "validation_failed"
+    with refused(scenario, "version_missing|no version 2"), scenario.db.transaction():
+        owner(scenario).one("fn_run_workflow_schedule_now", schedule_id=schedule)
+
+
+def test_a_schedule_takes_no_assignment_to_another_workflow(scenario: Scenario) -> None:
+    other = scenario.make_workflow(title="other")
+    assignment = scenario._insert(
+        "agents.workflow_assignments",
+        {"workflow_id": scenario.workflow, "assignee_type": "agent",
+         "assignee_id": scenario.make_agent()},
+    )  # fmt: skip
+    schedule = scenario.make_schedule(workflow_assignment_id=assignment)
+    with refused(scenario, "assignment"), scenario.db.transaction():
+        scenario.set(schedule, workflow_id=other)
+    move = "update agents.workflow_assignments set workflow_id = %s where id = %s"
+    with refused(scenario, "schedules use it"), scenario.db.transaction():
+        scenario.db.execute(move, [other, assignment])
+    scenario.set(schedule, workflow_id=other, workflow_assignment_id=None)
+    scenario.db.execute(move, [other, assignment])
+
+
+def test_an_edit_goes_by_the_clock_and_not_by_its_transactions_begin(scenario: Scenario) -> None:
+    """The test is one transaction: now() is its begin, and slots may have passed since."""
+    schedule = scenario.make_schedule("0 0 1 1 *", next_run_at=None)
+    began = scenario.db.value("select now()")
+    scenario.db.execute("select pg_sleep(0.05)")
+    scenario.set(schedule, cron_expr="* * * * *")
+    assert scenario.schedule(schedule).next_run_at > began + timedelta(milliseconds=50)
+    # What the edit takes for now, in a column:
+    scenario.set(schedule, is_active=False, paused_until=at(0))
+    assert scenario.schedule(schedule).paused_at > began + timedelta(milliseconds=50)
+
+
+@pytest.mark.parametrize("then", [None, {"cron_expr": "0 * * * *"}], ids=["alone", "edited"])
+def test_a_waiting_slot_that_disabling_gives_up_is_logged(
+    scenario: Scenario, then: dict[str, Any] | None
+) -> None:
+    first, second = five_minutes_ago(scenario, 2), five_minutes_ago(scenario)
+    schedule = scenario.make_schedule(queue_policy=QUEUE, next_run_at=first)
+    scenario.tick(first)
+    scenario.tick(second)
+    assert scenario.schedule(schedule).next_run_at == second
+    alice = owner(scenario)
+    for patch in ({"is_active": False}, then, {"description": "still"}, {"is_active": True}):
+        if patch:
+            alice.one("fn_patch_workflow_schedule", schedule_id=schedule, patch=patch)
+    assert scenario.schedule(schedule).next_run_at > scenario.db.value("select clock_timestamp()")
+    [gone] = scenario.db.rows(
+        "select * from lenses.schedule_slots where schedule_id = %s and status <> 'ENQUEUED'",
+        [schedule],
+    )
+    assert (gone.reason, gone.run_at) == ("schedule_edited", second)
+
+
+def test_a_pause_that_becomes_a_disabling_logs_what_passed(scenario: Scenario) -> None:
+    slot = five_minutes_ago(scenario, 3)
+    schedule = scenario.make_schedule(next_run_at=slot)
+    owner(scenario).one("fn_pause_workflow_schedule", schedule_id=schedule)
+    assert scenario.skips(schedule) == []
+    scenario.set(schedule, paused_at=None)
+    assert [reason for reason, _ in scenario.skips(schedule)] == ["schedule_edited"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [{"end_at": "2099-01-01"}, {"jitter_ms": 3_500_000}, {"timezone": "Etc/UTC"}],
+    ids=lambda edit: "-".join(edit),
+)
+def test_an_edit_takes_no_slot_again_that_ran_early(
+    scenario: Scenario, edit: dict[str, Any]
+) -> None:
+    rows = (
+        scenario.schedule(scenario.make_schedule("0 * * * *", jitter_ms=3_600_000))
+        for _ in range(100)
+    )
+    early = next(row for row in rows if row.due_at < row.next_run_at - timedelta(minutes=5))
+    scenario.tick(early.due_at)
+    assert early.next_run_at in scenario.slots(early.id)
+    scenario.set(early.id, **edit)
+    assert scenario.schedule(early.id).next_run_at not in scenario.slots(early.id)
+
+
+def test_due_rows_are_not_written_by_hand(scenario: Scenario) -> None:
+    schedule = scenario.make_schedule()
+    write = "update lenses.schedule_due set due_at = null where schedule_id = %s"
+    with (
+        pytest.raises(psycopg.errors.InsufficientPrivilege, match="not written by hand"),
+        as_user(scenario.db, None, "service_role") as db,
+    ):
+        db.execute(write, [schedule])
+    with (
+        pytest.raises(psycopg.errors.InsufficientPrivilege, match="not written by hand"),
+        as_user(scenario.db, None, "service_role") as db,
+    ):
+        db.execute(
+            "insert into lenses.schedule_due (schedule_id, lenser_id, due_at) "
+            "select s.id, s.lenser_id, null from lenses.workflow_schedules as s where s.id = %s",
+            [schedule],
+        )
+
+
+def test_a_due_row_that_says_otherwise_is_found_and_mended(scenario: Scenario) -> None:
+    schedule = scenario.make_schedule()
+    misplaced = "select label, detail from lenses.fn_misplaced_schedules(null) where id = %s"
+    assert scenario.db.rows(misplaced, [schedule]) == []
+    scenario.db.execute(
+        "update lenses.schedule_due set due_at = null where schedule_id = %s", [schedule]
+    )
+    [found] = scenario.db.rows(misplaced, [schedule])
+    assert found.label == "PARKED"
+    assert "lenses.schedule_due says nothing" in found.detail
+    owner(scenario).one("fn_recompute_schedule", schedule_id=schedule)
+    assert scenario.db.rows(misplaced, [schedule]) == []
+
+
+def test_a_calendar_that_moves_a_slot_into_the_past_says_so(scenario: Scenario) -> None:
+    now = scenario.db.value("select now()")
+    gone = now - timedelta(minutes=5)
+    tomorrow = gone.date() + timedelta(days=1)
+    calendar = scenario.make_calendar("skip_dates", "2099-01-01")
+    cron = f"{gone.minute} {gone.hour} * * {tomorrow.isoweekday() % 7}"
+    schedule = scenario.make_schedule(
+        cron, calendar_id=calendar, on_holiday="before", next_run_at=None,
+        created_at=now - timedelta(days=2),
+    )  # fmt: skip
+    assert scenario.schedule(schedule).next_run_at.date() == tomorrow
+    close = "update lenses.schedule_calendars set dates = %s where id = %s"
+    scenario.db.execute(close, [[tomorrow], calendar])
+    assert scenario.schedule(schedule).next_run_at.date() > tomorrow
+    slot = gone.replace(second=0, microsecond=0)
+    assert scenario.skips(schedule) == [("schedule_edited", slot)]
+    scenario.db.execute(close, [[tomorrow, tomorrow + timedelta(days=40)], calendar])
+    assert scenario.skips(schedule) == [("schedule_edited", slot)]
+
+
+def test_a_slot_that_a_calendar_moves_on_is_not_given_up(scenario: Scenario) -> None:
+    now = scenario.db.value("select now()")
+    tomorrow = now.date() + timedelta(days=1)
+    calendar = scenario.make_calendar("skip_dates", "2099-01-01")
+    schedule = scenario.make_schedule(
+        "30 12 * * *", calendar_id=calendar, on_holiday="after", next_run_at=None,
+        start_at=now + timedelta(days=1) - timedelta(hours=12), created_at=now - timedelta(days=2),
+    )  # fmt: skip
+    before = scenario.schedule(schedule).next_run_at
+    scenario.db.execute(
+        "update lenses.schedule_calendars set dates = %s where id = %s",
+        [[before.date(), tomorrow + timedelta(days=50)], calendar],
+    )
+    assert scenario.schedule(schedule).next_run_at > before
+    assert scenario.skips(schedule) == []
+
+
+@pytest.mark.parametrize("policy", [{"mode": "parallel"}, {**QUEUE, "onMissed": "run_once"}])
+def test_a_pause_that_a_clock_ahead_has_ended_goes_on(
+    scenario: Scenario, policy: dict[str, Any]
+) -> None:
+    schedule = scenario.make_schedule("*/30 * * * *", queue_policy=policy)
+    scenario.set(
+        schedule, is_active=False, paused_at=at(-5), paused_until=at(120), pause_note="holidays"
+    )
+    scenario.tick(at(0))
+    scenario.tick(at(1))
+    scenario.tick(at(181))  # a clock that is three hours ahead
+    assert scenario.schedule(schedule).is_active
+    scenario.tick(at(2))
+    row = scenario.schedule(schedule)
+    assert (row.is_active, row.paused_at, row.paused_until, row.pause_note) == (
+        False, at(-5), at(120), "holidays",
+    )  # fmt: skip
+    for minute in range(3, 211):
+        scenario.tick(at(minute))
+        for run in scenario.runs(schedule):
+            if run.status == "pending":
+                scenario.end(run.id)
+    assert [slot for slot in scenario.slots(schedule) if slot < at(90)] == []
+    assert scenario.schedule(schedule).is_active
+    assert scenario.schedule(schedule).next_run_at == at(240)
+    assert {at(150), at(180), at(210)} <= set(scenario.slots(schedule))
+    assert scenario.violations() == []
+
+
+def test_an_end_of_a_pause_is_logged(scenario: Scenario) -> None:
+    schedule = scenario.make_schedule("*/30 * * * *")
+    scenario.set(schedule, is_active=False, paused_at=at(-5), paused_until=at(12))
+    scenario.tick(at(12))
+    row = scenario.db.row(
+        "select occurred_at, payload from agents.action_logs "
+        "where schedule_id = %s and action_type = 'schedule_resumed'",
+        [schedule],
+    )
+    assert row.occurred_at == at(12)
+    assert row.payload["paused_until"].startswith("2027-03-01T09:12")
