@@ -135,7 +135,11 @@ def test_infinite_times_are_refused(scenario: Scenario, value: str) -> None:
     schedule = scenario.make_schedule()
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="infinity"):
         scenario.set(schedule, next_run_at=value)
-    with pytest.raises(psycopg.errors.InvalidParameterValue, match="infinity"):
+
+
+@pytest.mark.parametrize("value", ["infinity", "-infinity", "20000-01-01Z", "1969-12-31Z"])
+def test_no_tick_acts_outside_the_years(scenario: Scenario, value: str) -> None:
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="1970 to 9999"):
         scenario.db.execute("select lenses.fn_dispatch_scheduled_workflows(%s)", [value])
 
 

@@ -140,3 +140,15 @@ def test_lists_by_filters_and_ids_alone(lf: Command, workflow: str) -> None:
     assert lf("runs", "list", "--workflow", workflow, "--until", "1h").rows == []
     assert len(lf("runs", "list", "--workflow", workflow, "--since", "1h").rows) == 3
     assert len(lf("schedule", "list", "--ids").out.split()) == 2
+
+
+def test_a_number_of_many_digits_can_be_shown(lf: Command, db: Database, workflow: str) -> None:
+    """Results of 0.2.0, and metadata that an operator writes, have no limit of digits."""
+    made = lf("schedule", "create", workflow, "--cron", "0 9 * * *").first
+    run = lf("schedule", "run-now", made).first
+    db.execute(
+        "update lenses.workflow_runs set metadata = metadata || '{\"n\": 1e5000}' where id = %s",
+        [run],
+    )
+    assert 5000 * "0" in lf("runs", "show", run).out
+    assert lf("runs", "show", run, "--json").json["metadata"]["n"] == 10**5000

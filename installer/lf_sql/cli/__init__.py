@@ -53,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def run(argv: Sequence[str] | None = None) -> int:
     """The exit code: 0 fine, 1 the answer is bad news, 2 wrong usage, 130 interrupted."""
+    # A number of a jsonb value may have 131,072 digits; Python reads 4,300 unless it is told to.
+    sys.set_int_max_str_digits(0)
     try:
         code = cli.main(
             args=list(argv) if argv is not None else None,

@@ -30,11 +30,12 @@ begin
       message = format('p_limit %s is not positive', p_limit),
       hint = 'Give the number of schedules, or NULL for all.';
   end if;
-  if not isfinite(p_now) then
+  if p_now not between timestamptz '1970-01-01 00:00:00+00'
+    and timestamptz '9999-12-31 23:59:59.999999+00' then
     raise exception using
       errcode = '22023',
       column = 'now',
-      message = format('p_now %s is not finite', p_now),
+      message = format('p_now must be an instant of the years 1970 to 9999, not %s', p_now),
       hint = 'Give an instant, or NULL for now.';
   end if;
   select d.* into v_settings from lenses.dispatch_settings as d;
@@ -68,5 +69,5 @@ $$;
 comment on function lenses.fn_dispatch_scheduled_workflows(timestamptz, integer) is
   'One tick in one transaction. p_now: the instant it acts at (NULL: now); p_limit: at most so '
   'many schedules (NULL: all that are due). Returns the runs inserted, those that wait for '
-  'approval included; 0 while frozen. Errors: 22023 for a p_limit below 1 or an infinite p_now; '
-  'errors of the server''s own.';
+  'approval included; 0 while frozen. Errors: 22023 for a p_limit below 1 or a p_now outside the '
+  'years 1970 to 9999; errors of the server''s own.';
