@@ -12,7 +12,7 @@ EXTRA = "pip install 'lf-sql[calendars]'"
 
 def years(text: str | None, today: date) -> list[int]:
     """`2026`, `2026-2030`, `2026,2028`; this year and the next where nothing is said."""
-    if not text:
+    if text is None:
         return [today.year, today.year + 1]
     found: set[int] = set()
     for part in text.split(","):

@@ -13,6 +13,7 @@ from uuid import UUID
 import click
 
 from lf_sql.cli.context import connect, note, options, require_installed
+from lf_sql.cli.params import Filled
 from lf_sql.errors import LfSqlError
 
 
@@ -20,7 +21,13 @@ from lf_sql.errors import LfSqlError
     epilog="\b\nExamples:\n  lf-sql console --as 3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11\n"
     "  lf-sql console --as USER_UUID --port 9000"
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--host",
+    type=Filled(),
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on.",
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -31,6 +38,7 @@ from lf_sql.errors import LfSqlError
 @click.option(
     "--allow-host",
     "allow_hosts",
+    type=Filled(),
     multiple=True,
     metavar="NAME",
     help="A further host name under which browsers may reach it.",

@@ -15,7 +15,7 @@ import click
 
 from lf_sql import db, durations
 from lf_sql.cli import where
-from lf_sql.cli.params import Text
+from lf_sql.cli.params import Filled, Text
 from lf_sql.cli.terminal import prose, record
 from lf_sql.cli.terminal.table import Column, of_names
 from lf_sql.cli.terminal.table import show as show_table
@@ -104,6 +104,7 @@ def _shared() -> list[click.Option]:
     return [
         click.Option(
             ["--dsn"],
+            type=Filled(),
             metavar="DSN",
             expose_value=False,
             callback=remember,
@@ -111,6 +112,7 @@ def _shared() -> list[click.Option]:
         ),
         click.Option(
             ["--cell"],
+            type=Filled(),
             metavar="NAME",
             expose_value=False,
             callback=remember,
@@ -119,6 +121,7 @@ def _shared() -> list[click.Option]:
         ),
         click.Option(
             ["--as", "as_user"],
+            type=Filled(),
             metavar="USER_UUID",
             expose_value=False,
             callback=remember,
@@ -159,6 +162,7 @@ def cron_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """--cron-dsn, for commands that look at the pg_cron jobs."""
     return click.option(
         "--cron-dsn",
+        type=Filled(),
         envvar="LF_SQL_CRON_DSN",
         metavar="DSN",
         help="The database of the same server in which pg_cron lives, where it is another one "

@@ -102,7 +102,7 @@ def set_(
             patch["workflow_id"] = (
                 None if workflow == NONE else str(find(conn, "workflow", workflow).id)
             )
-        if store_secret and not patch.get("secret_name"):
+        if store_secret and patch.get("secret_name") is None:
             before = _rows(conn, name)
             patch["secret_name"] = (before[0]["secret_name"] if before else None) or name
         set_by = "select d.name from lenses.fn_set_delivery(%s::jsonb) as d"

@@ -9,6 +9,7 @@ import click
 from lf_sql import bundle, export
 from lf_sql.ascode import present, write
 from lf_sql.cli.context import acting, options
+from lf_sql.cli.params import Folder
 from lf_sql.cli.session import installed
 from lf_sql.plain import dumps
 
@@ -21,7 +22,7 @@ from lf_sql.plain import dumps
 @click.option(
     "--supabase",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder(file_okay=False, path_type=Path),
     metavar="DIR",
     help="Write one migration for the Supabase CLI into this folder (supabase/migrations).",
 )

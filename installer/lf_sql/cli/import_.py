@@ -11,6 +11,7 @@ import click
 from lf_sql.cli.candidates import zones
 from lf_sql.cli.context import connect, note, options
 from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.params import Filled
 from lf_sql.errors import LfSqlError
 from lf_sql.imports import crontab as crontabs
 from lf_sql.imports import found, kubernetes, pg_cron, pg_timetable
@@ -33,7 +34,9 @@ FILE = click.argument("file", type=click.File("rb"), default="-")
 
 def project_option(name: str) -> Callable[[Any], Any]:
     """--project, the name in the file."""
-    return click.option("--project", default=name, show_default=True, help="project: of the file.")
+    return click.option(
+        "--project", type=Filled(), default=name, show_default=True, help="project: of the file."
+    )
 
 
 def tell(

@@ -84,6 +84,8 @@ def find(conn: Connection, word: str, text: str, lenser_of: UUID | str | None = 
 
     `lenser_of`: only rows of this user, and seeds.
     """
+    if not text.strip():  # a description may be empty, and means nothing then
+        raise LfSqlError(f"there is no {word} {text!r}", f"lf-sql {_list_of(word)}")
     kind = KINDS[word]
     names = kind.is_named("= %(text)s")
     span = bounds(text)

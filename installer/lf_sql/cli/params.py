@@ -29,6 +29,33 @@ class Text(click.types.StringParamType):
         return text
 
 
+class Filled(Text):
+    """Text that says something: empty, as of a variable that is not set, is wrong usage.
+
+    The type of options that say where, as whom or by which name, and mean something else without.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return refuse_blank(self, super().convert(value, param, ctx), param, ctx)
+
+
+class Folder(click.Path):
+    """A folder; an empty name is not the working folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        refuse_blank(self, str(value), param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def refuse_blank(
+    kind: click.ParamType, text: str, param: click.Parameter | None, ctx: click.Context | None
+) -> str:
+    """The text; fails where nothing is in it."""
+    if not text.strip():
+        kind.fail("it is empty: give a value, or leave it out", param, ctx)
+    return text
+
+
 class Duration(click.ParamType):
     """Milliseconds, written as 6h, 90m, 1h30m, 30s."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 import click
 import psycopg
@@ -95,6 +96,11 @@ def of_its_state() -> Iterator[None]:
 def find(conn: Connection, word: str, text: str, of: Found | None = None) -> Found:
     """The row that `text` names: the tenant's of --as, or of the owner of another row."""
     return lookup.find(conn, word, text, of.user_id if of else options().as_user)
+
+
+def id_of(conn: Connection, word: str, text: str | None) -> UUID | None:
+    """The id of the row that `text` names; None where no name is given, which an empty one is."""
+    return None if text is None else find(conn, word, text).id
 
 
 def tell_namesakes(conn: Connection, word: str, name: str) -> None:

@@ -11,6 +11,7 @@ from lf_sql.cells.journal import Entry
 from lf_sql.cli import where
 from lf_sql.cli.cells.common import WAIT, directory_option, fleet, user
 from lf_sql.cli.context import emit, note
+from lf_sql.cli.params import Filled
 from lf_sql.errors import LfSqlError
 
 COLUMNS = ["id", "kind", "from_cell", "to_cell", "tenants", "outcome"]
@@ -54,7 +55,13 @@ def move_(user_ids: tuple[str, ...], to: str, wait: float) -> None:
     "    --standby postgresql://postgres@standby.example.org/app",
 )
 @click.argument("cell", shell_complete=where.complete)
-@click.option("--standby", metavar="DSN", required=True, help="A streaming standby of the cell.")
+@click.option(
+    "--standby",
+    type=Filled(),
+    metavar="DSN",
+    required=True,
+    help="A streaming standby of the cell.",
+)
 @click.option("--to", metavar="NAME", required=True, help="The name of the new cell.")
 @click.option(
     "--user",

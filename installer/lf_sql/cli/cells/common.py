@@ -12,6 +12,7 @@ import click
 from lf_sql.cells import directory as directories
 from lf_sql.cells.directory import Cell, Directory
 from lf_sql.cli.context import command_name, options
+from lf_sql.cli.params import Filled
 from lf_sql.cli.progress import Progress, progress
 
 WAIT = click.option(
@@ -32,6 +33,7 @@ def directory_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
     return click.option(
         "--directory",
+        type=Filled(),
         envvar=directories.VARIABLE,
         metavar="DSN",
         expose_value=False,

@@ -13,7 +13,7 @@ import click
 from lf_sql.cli.candidates import complete
 from lf_sql.cli.lookup import Found
 from lf_sql.cli.params import Instant
-from lf_sql.cli.session import find
+from lf_sql.cli.session import id_of
 from lf_sql.db import Connection
 
 STATUSES = [
@@ -71,8 +71,8 @@ class Filters:
         """The parameters of WHERE, but `user` and `limit`."""
         return {
             "status": list(self.status) or None,
-            "schedule": find(conn, "schedule", self.schedule).id if self.schedule else None,
-            "workflow": find(conn, "workflow", self.workflow).id if self.workflow else None,
+            "schedule": id_of(conn, "schedule", self.schedule),
+            "workflow": id_of(conn, "workflow", self.workflow),
             "since": self.since,
             "until": self.until,
         }

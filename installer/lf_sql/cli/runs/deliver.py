@@ -157,7 +157,10 @@ def command(
         ) from None
     endpoints = {
         address: Handler.of(Endpoint(address, keys, timeout / 1000), concurrency)
-        for address in [*([_url(url)] if url else []), *(address for _, address in targets)]
+        for address in [
+            *([_url(url)] if url is not None else []),
+            *(address for _, address in targets),
+        ]
     }
     executor = Executor(
         options().dsn,
@@ -170,10 +173,10 @@ def command(
     try:
         for title, address in targets:
             executor.handlers.add(endpoints[address], title)
-        for name in workflows if url else ():
+        for name in workflows if url is not None else ():
             key = {"id": name} if ID.fullmatch(name) else {"title": name}
             executor.handlers.add(endpoints[url or ""], **key)
-        if url and not workflows:
+        if url is not None and not workflows:
             executor.handlers.add(endpoints[url])
     except ValueError as error:
         raise click.UsageError(str(error)) from None

@@ -11,7 +11,7 @@ import psycopg
 
 from lf_sql import actions, environment, refusals
 from lf_sql.cli.context import options
-from lf_sql.cli.params import Duration
+from lf_sql.cli.params import Duration, Filled
 from lf_sql.cli.runs.carry_out import carry_out, carry_out_all
 from lf_sql.cli.where import cells_of
 from lf_sql.commands import Commands
@@ -75,7 +75,10 @@ def _actions(shell: bool, sql: str | None) -> tuple[str, ...]:
 @click.option("--once", is_flag=True, help="Stop when there is nothing left to claim.")
 @click.option("--shell", is_flag=True, help='Run nodes {"action": "shell", "command": ...}.')
 @click.option(
-    "--sql", metavar="DSN", help='Run nodes {"action": "sql", "sql": ...} there, as its role.'
+    "--sql",
+    type=Filled(),
+    metavar="DSN",
+    help='Run nodes {"action": "sql", "sql": ...} there, as its role.',
 )
 @click.option(
     "--cells",

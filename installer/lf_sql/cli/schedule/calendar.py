@@ -13,13 +13,13 @@ from lf_sql import ics, public_holidays
 from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import acting, emit, is_for_a_person, note
 from lf_sql.cli.lazy import SuggestingGroup, taking
-from lf_sql.cli.params import Json, is_utf8
+from lf_sql.cli.params import Filled, Json, is_utf8
 from lf_sql.cli.progress import progress
 from lf_sql.cli.schedule import views
 from lf_sql.cli.schedule.calendar_change import days, delete, show, update
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.schedule.look import ID
-from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, find, installed, one
+from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, find, id_of, installed, one
 from lf_sql.cli.terminal.ask import ask, yes_option
 
 KIND = click.option(
@@ -93,7 +93,7 @@ def list_(
     """Calendars: the tenants' and the seeds that everybody sees."""
     today = date.today()
     with as_asked() as conn:
-        if which:
+        if which is not None:
             found = find(conn, "calendar", which)
             rows = conn.execute(
                 "select d.date, pg_catalog.to_char(d.date, 'Dy') as weekday "
@@ -103,7 +103,7 @@ def list_(
         else:
             rows = conn.execute(LIST.encode()).fetchall()
             rows = [row for row in rows if row["is_seed"] or not seeds_only]
-    if which:
+    if which is not None:
         emit(rows, ["date", "weekday"])
     else:
         emit(rows, COLUMNS, view=views.calendars, is_wide=output == "wide")
@@ -129,8 +129,8 @@ def create(
     if (text is None and rules is None) == (clone is None):
         raise click.UsageError("either --dates or --clone, or --rules")
     with as_tenant() as conn:
-        source = find(conn, "calendar", clone).id if clone else None
-        dates = days(text) if text else None
+        source = id_of(conn, "calendar", clone)
+        dates = days(text) if text is not None else None
         row = one(
             conn,
             "select c.* from public.fn_create_schedule_calendar("
@@ -179,15 +179,23 @@ def detach(schedule: str) -> None:
 )
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--country", help="Public holidays of a country: US, TR, DE …")
-@click.option("--subdivision", help="Its state or province: CA, BY …")
+@click.option("--subdivision", type=Filled(), help="Its state or province: CA, BY …")
 @click.option("--years", help="2026, 2026-2030 or 2026,2028 (this year and the next).")
 @click.option(
     "--observed/--actual",
     default=False,
     help="Also list days off in lieu (the Monday after).",
 )
-@click.option("--language", default="en_US", show_default=True, help="Language of the names.")
-@click.option("--name", help="Of the calendar; one of that name gets these dates instead.")
+@click.option(
+    "--language",
+    type=Filled(),
+    default="en_US",
+    show_default=True,
+    help="Language of the names.",
+)
+@click.option(
+    "--name", type=Filled(), help="Of the calendar; one of that name gets these dates instead."
+)
 @KIND
 @ZONE
 @click.option("--dry-run", is_flag=True, help="Show the dates and store nothing.")
@@ -208,7 +216,7 @@ def import_(
     """A calendar from an .ics file, or from a country's public holidays."""
     if (file is None) == (country is None):
         raise click.UsageError("either FILE.ics or --country")
-    if file is not None and not name and not is_utf8(file.stem):
+    if file is not None and name is None and not is_utf8(file.stem):
         raise click.UsageError(f"{file.name!r} is not UTF-8: name the calendar with --name")
     span = public_holidays.years(years, date.today())
     if file is not None:

@@ -184,13 +184,13 @@ def columns(given: dict[str, Any], base: dict[str, Any] | None = None) -> dict[s
 
 def links(conn: Connection, given: dict[str, Any], owner: Found) -> dict[str, Any]:
     """The rows that the options name, found among the owner's."""
-    if given["agent"] and given["team"]:
+    if given["agent"] is not None and given["team"] is not None:
         raise click.UsageError("either --agent or --team")
     found: dict[str, Any] = {}
-    if given["calendar"]:
+    if given["calendar"] is not None:
         found["calendar_id"] = find(conn, "calendar", given["calendar"], of=owner).id
     for word in ("agent", "team"):
-        if given[word]:
+        if given[word] is not None:
             found["assignee_type"] = word
             found["assignee_id"] = find(conn, word, given[word], of=owner).id
     return found

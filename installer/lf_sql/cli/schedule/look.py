@@ -24,7 +24,7 @@ from lf_sql.cli.context import (
 from lf_sql.cli.output import output_options
 from lf_sql.cli.runs import views as run_views
 from lf_sql.cli.schedule import detail, views
-from lf_sql.cli.session import as_asked, as_owner_of, find, one
+from lf_sql.cli.session import as_asked, as_owner_of, id_of, one
 from lf_sql.cli.terminal import prose, words
 from lf_sql.cli.terminal.watch import watched
 
@@ -91,8 +91,9 @@ COLUMNS = [
 def list_(workflow: str | None, ids: bool, is_wide: bool) -> None:
     """All schedules: when each fires, its next slot, its last run, its status."""
     with as_asked() as conn:
-        found = find(conn, "workflow", workflow) if workflow else None
-        rows = conn.execute(LIST.encode(), {"workflow": found.id if found else None}).fetchall()
+        rows = conn.execute(
+            LIST.encode(), {"workflow": id_of(conn, "workflow", workflow)}
+        ).fetchall()
     if ids:
         emit_ids(rows)
         return
@@ -150,7 +151,7 @@ def history(schedule: str, limit: int, ids: bool, is_wide: bool) -> None:
 @click.argument("schedule", metavar="[ID]", required=False, shell_complete=complete("schedule"))
 def lint(schedule: str | None) -> None:
     """Find likely mistakes: clock changes, uneven steps, crowded minutes and the like."""
-    if schedule:
+    if schedule is not None:
         with as_owner_of("schedule", schedule) as (conn, found):
             rows = conn.execute(LINT.encode(), [found.id]).fetchall()
     else:
