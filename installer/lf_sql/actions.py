@@ -102,7 +102,12 @@ def connect(dsn: str, database: str | None = None) -> Any:
     """As the role that the operator gave, in its own search path; none that may do everything."""
     import psycopg
 
-    conn = psycopg.connect(dsn, autocommit=True, application_name="lf-sql runs work --sql")
+    conn = psycopg.connect(
+        dsn,
+        autocommit=True,
+        application_name="lf-sql runs work --sql",
+        client_encoding="UTF8",  # the statement has any character, whatever the variables say
+    )
     try:
         with conn.transaction():
             conn.execute("set local search_path = pg_catalog, pg_temp")

@@ -165,9 +165,18 @@ def _connected(
         return _opened(dsn, extra)
 
 
+# Tenants write what no other encoding holds: neither PGCLIENTENCODING nor the DSN chooses one.
+ENCODING = "UTF8"
+
+
 def _opened(dsn: str, extra: Mapping[str, Any]) -> Connection:
     return Connection.connect(
-        dsn, autocommit=True, prepare_threshold=None, row_factory=dict_row, **extra
+        dsn,
+        autocommit=True,
+        prepare_threshold=None,
+        row_factory=dict_row,
+        client_encoding=ENCODING,
+        **extra,
     )
 
 

@@ -161,12 +161,16 @@ def test_without_schema_public(empty_db: Database) -> None:
     refused(lf_sql("install", dsn=empty_db.dsn), "no schema public", "create schema public")
 
 
-def test_another_encoding(state: State) -> None:
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+@pytest.mark.parametrize("client", [None, "LATIN1", "SQL_ASCII"])
+def test_another_encoding(state: State, encoding: str, client: str | None) -> None:
     state.admin.execute(
-        "create database latin encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0"
+        f"create database other encoding '{encoding}' lc_collate 'C' lc_ctype 'C' template template0"
     )
-    refused(lf_sql("install", dsn=state.server.dsn("latin")), "encoding LATIN1", "UTF8")
-    state.drop("latin")
+    env = {} if client is None else {"PGCLIENTENCODING": client}
+    run = lf_sql("install", dsn=state.server.dsn("other"), env=env)
+    refused(run, f"encoding {encoding}", "UTF8")
+    state.drop("other")
 
 
 def test_wrong_usage_is_exit_2() -> None:
