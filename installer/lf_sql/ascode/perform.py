@@ -49,13 +49,23 @@ CALENDAR = (
     "p_name => %(name)s, p_kind => %(kind)s, p_timezone => %(timezone)s, "
     "p_dates => %(dates)s::date[], p_rules => %(rules)s::jsonb) as f"
 )
-USED = """
-select s.workflow_id, s.calendar_id, coalesce(s.name, s.description, w.title, s.id::text) as name
+# Schedules of a definition's triggers are a part of their workflow, and go with it.
+USED = {
+    "workflow": """
+select s.workflow_id as id, coalesce(s.name, s.description, w.title, s.id::text) as name
 from lenses.workflow_schedules as s
 left join lenses.workflows as w on w.id = s.workflow_id
-where s.workflow_id = any(%(ids)s) or s.calendar_id = any(%(ids)s)
-order by 3
-"""
+where s.workflow_id = any(%s) and s.trigger_id is null
+order by 2
+""",
+    "calendar": """
+select s.calendar_id as id, coalesce(s.name, s.description, w.title, s.id::text) as name
+from lenses.workflow_schedules as s
+left join lenses.workflows as w on w.id = s.workflow_id
+where s.calendar_id = any(%s)
+order by 2
+""",
+}
 BATCH = 200
 # Where the file has a column of a schedule; a calendar's and a workflow's columns are keys.
 PLACES = {
@@ -98,7 +108,8 @@ def perform(conn: Connection, plan: Plan, project: str | None) -> None:
         for change, said in spelled
     ]
     _send(conn, [change for change, _ in spelled], SPELLED_OUT, patches, ids)
-    _remove_unused(conn, plan)
+    _remove_unused(conn, plan, "workflow")
+    _remove_unused(conn, plan, "calendar")
     if project is not None:
         made = [
             [ids[(kind, change.name)] for change in plan.of(kind, "add")]
@@ -111,27 +122,25 @@ def perform(conn: Connection, plan: Plan, project: str | None) -> None:
             )
 
 
-def _remove_unused(conn: Connection, plan: Plan) -> None:
-    """Workflows and calendars of the project, unless schedules that it did not make have them."""
-    removed = plan.of("workflow", "remove") + plan.of("calendar", "remove")
+def _remove_unused(conn: Connection, plan: Plan, kind: str) -> None:
+    """Those of the project, unless schedules that it did not make have them."""
+    removed = plan.of(kind, "remove")
     if not removed:
         return
     used: dict[Any, list[str]] = {}
-    for row in conn.execute(
-        USED.encode(), {"ids": [(change.row or {})["id"] for change in removed]}
-    ).fetchall():
-        used.setdefault(row["workflow_id"], []).append(row["name"])
-        used.setdefault(row["calendar_id"], []).append(row["name"])
+    ids = [(change.row or {})["id"] for change in removed]
+    for row in conn.execute(USED[kind].encode(), [ids]).fetchall():
+        used.setdefault(row["id"], []).append(row["name"])
     for change in removed:
         row = change.row or {}
         if row["id"] in used:
             plan.changes.remove(change)
             names = ", ".join(used[row["id"]][:3])
             plan.kept.append(
-                f"{change.kind} {change.name} stays: schedules that the project did not make "
+                f"{kind} {change.name} stays: schedules that the project did not make "
                 f"have it ({names})"
             )
-        elif change.kind == "workflow":
+        elif kind == "workflow":
             conn.execute("select public.fn_set_workflow_status(%s, 'deleted')", [row["id"]])
         else:
             conn.execute("select public.fn_delete_schedule_calendar(%s::uuid)", [row["id"]])
