@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -72,7 +73,7 @@ def text(value: Value) -> str:
     """Text; a number that was meant as text is text."""
     if isinstance(value.value, str):
         return value.value
-    if isinstance(value.value, int | float) and not isinstance(value.value, bool):
+    if isinstance(value.value, int | Decimal) and not isinstance(value.value, bool):
         return str(value.value)
     raise value.wrong(f"this is {kind_of(value.value)}; text belongs here")
 

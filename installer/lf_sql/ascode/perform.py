@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +10,7 @@ from uuid import UUID
 import psycopg
 
 from lf_sql import db
-from lf_sql.ascode import keys
+from lf_sql.ascode import exact, keys
 from lf_sql.ascode.canon import canon
 from lf_sql.ascode.model import Entry, Schedule
 from lf_sql.ascode.plan import Change, New, Plan
@@ -95,7 +94,7 @@ def perform(conn: Connection, plan: Plan, project: str | None) -> None:
         row = change.row or {}
         conn.execute("select public.fn_delete_workflow_schedule(%s::uuid)", [row["id"]])
     for change in plan.of("calendar", "add", "change"):
-        wanted = {**change.wanted, "rules": json.dumps(_known(change.wanted["rules"], ids))}
+        wanted = {**change.wanted, "rules": exact.dumps(_known(change.wanted["rules"], ids))}
         wanted["id"] = change.row["id"] if change.row else None
         _send(conn, [change], CALENDAR if change.row else NEW_CALENDAR, [wanted], ids)
     workflows = plan.of("workflow", "add", "change")
@@ -104,7 +103,7 @@ def perform(conn: Connection, plan: Plan, project: str | None) -> None:
     _send(conn, schedules, SCHEDULE, [_schedule(change, ids) for change in schedules], ids)
     spelled = [(change, said) for change in schedules if (said := _spelled_out(change))]
     patches = [
-        {"id": ids[("schedule", change.name)], "patch": json.dumps(said)}
+        {"id": ids[("schedule", change.name)], "patch": exact.dumps(said)}
         for change, said in spelled
     ]
     _send(conn, [change for change, _ in spelled], SPELLED_OUT, patches, ids)
@@ -212,7 +211,7 @@ def _workflow(change: Change) -> dict[str, Any]:
     return {
         "id": change.row["id"] if change.row else None,
         "title": wanted.get("title"),
-        "definition": None if definition is None else json.dumps(definition),
+        "definition": None if definition is None else exact.dumps(definition),
         "kind": wanted.get("kind"),
         "status": wanted.get("status"),
     }
@@ -220,7 +219,7 @@ def _workflow(change: Change) -> dict[str, Any]:
 
 def _schedule(change: Change, ids: dict[tuple[str, str], UUID]) -> dict[str, Any]:
     values = {
-        column: json.dumps(value) if column in JSON_COLUMNS and value is not None else value
+        column: exact.dumps(value) if column in JSON_COLUMNS and value is not None else value
         for column, value in change.wanted.items()
     }
     for column in ("workflow_id", "calendar_id"):

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from lf_sql.ascode import keys
+from lf_sql.ascode.exact import read_exactly
 from lf_sql.ascode.model import Entry, Wanted
 from lf_sql.ascode.source import Value
 from lf_sql.db import Connection
@@ -103,6 +104,7 @@ def user_of(conn: Connection, tenant: Value | None, asked: str | None) -> UUID:
 
 def read(conn: Connection, wanted: Wanted) -> Present:
     """As the tenant, under row security."""
+    read_exactly(conn)
     names, ids = _called([*wanted.schedules.values()])
     titles, workflow_ids = _called([*wanted.workflows.values()])
     people = [entry.assignee[1] for entry in wanted.schedules.values() if entry.assignee]
@@ -134,6 +136,7 @@ def read(conn: Connection, wanted: Wanted) -> Present:
 
 def read_all(conn: Connection) -> Present:
     """Everything that the tenant has, for a complete file."""
+    read_exactly(conn)
     return Present(
         conn.execute(CALENDARS.encode()).fetchall(),
         conn.execute(WORKFLOWS.encode(), {"all": True, "titles": [], "ids": []}).fetchall(),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import yaml
@@ -17,6 +18,7 @@ from lf_sql.errors import LfSqlError
 
 MOST = 2_000_000  # values that a file may unfold to
 DEEPEST = 70
+LARGEST = 307  # power of ten of a number
 _VARIABLE = re.compile(r"\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _STRING = "tag:yaml.org,2002:str"
 _RESOLVERS = [
@@ -81,7 +83,7 @@ def kind_of(value: Any) -> str:
             return "nothing"
         case bool():
             return "true or false"
-        case int() | float():
+        case int() | Decimal():
             return f"the number {value}"
         case str():
             return f'the text "{value[:60]}"'
@@ -187,19 +189,29 @@ class _Reader:
                 return text.lower() == "true"
             case "null":
                 return None
-            case "int" | "float" as word:
+            case "int":
                 try:
-                    number = int(text) if word == "int" else float(text)
+                    return int(text)
                 except ValueError:
                     raise here.wrong(f"this number cannot be read: {text[:40]}") from None
-                if isinstance(number, float) and number - number != 0:
-                    raise here.wrong(f"this number is too large: {text[:40]}")
-                return number
+            case "float":
+                return self.fraction(text, here)
             case "str" | "timestamp" | "merge":
                 if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
                     raise here.wrong("the database takes no such character")
                 return text
         raise here.wrong(f"the tag {node.tag} is not known", "write the value without a tag")
+
+    def fraction(self, text: str, here: Value) -> Decimal:
+        """Every digit of it; its size is what other programs can read as well."""
+        try:
+            number = Decimal(text)
+        except InvalidOperation:
+            raise here.wrong(f"this number cannot be read: {text[:40]}") from None
+        if not number.is_zero() and abs(number.adjusted()) > LARGEST:
+            size = "large" if number.adjusted() > 0 else "small"
+            raise here.wrong(f"this number is too {size}: {text[:40]}")
+        return number
 
     def filled(self, text: str, here: Value) -> str:
         """With the variables of the environment in it."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import yaml
 
 from lf_sql.ascode import keys
+from lf_sql.ascode.exact import digits
 from lf_sql.ascode.present import Present, Row
 from lf_sql.ascode.source import _RESOLVERS
 from lf_sql.durations import spelt
@@ -42,7 +44,16 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
+def _number(dumper: yaml.SafeDumper, value: Decimal | float) -> yaml.Node:
+    """Plain digits, which read back equal."""
+    text = digits(value if isinstance(value, Decimal) else Decimal(repr(value)))
+    kind = "float" if "." in text else "int"
+    return dumper.represent_scalar(f"tag:yaml.org,2002:{kind}", text)
+
+
 Dumper.add_representer(str, _text)
+Dumper.add_representer(Decimal, _number)
+Dumper.add_representer(float, _number)
 
 
 def dump(value: Any) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from decimal import Decimal
 from typing import Any
 
 import click
 
+from lf_sql.ascode import exact
 from lf_sql.ascode.plan import Plan
-from lf_sql.plain import dumps, plain
+from lf_sql.plain import plain
 
 MARKS = {"add": ("+", "green"), "change": ("~", "yellow"), "remove": ("-", "red")}
 HEADINGS = {"calendar": "calendars", "workflow": "workflows", "schedule": "schedules"}
@@ -44,7 +45,7 @@ def summary(plan: Plan, done: bool) -> str:
 
 def as_json(plan: Plan, project: str | None, done: bool) -> str:
     """For --json."""
-    return dumps(
+    return exact.shown(
         {
             "project": project,
             "applied": done,
@@ -65,7 +66,9 @@ def _value(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case dict() | list():
-            shown = json.dumps(value, ensure_ascii=False, default=str)
+            shown = exact.dumps(value, ensure_ascii=False, default=str)
+        case Decimal():
+            shown = exact.digits(value)
         case _:
             shown = str(value)
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…"

@@ -7,11 +7,10 @@ from pathlib import Path
 import click
 
 from lf_sql import bundle, export
-from lf_sql.ascode import present, write
+from lf_sql.ascode import exact, present, write
 from lf_sql.cli.context import acting, options
 from lf_sql.cli.params import Folder
 from lf_sql.cli.session import installed
-from lf_sql.plain import dumps
 
 
 @click.command(
@@ -52,6 +51,6 @@ def _yaml() -> None:
     is_clear = row is not None and row["handle"] is not None and row["alike"] == 1
     document = write.document(found, row["handle"] if is_clear and row else str(user_id))
     if options().as_json:
-        click.echo(dumps(document))
+        click.echo(exact.shown(document))
     else:
         click.echo(write.dump(document), nl=False)
