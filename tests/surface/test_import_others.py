@@ -148,6 +148,7 @@ def test_kubernetes_expressions(theirs: str, ours: str) -> None:
         (cron_job("0 0 L * *"), 'itself does not read day of month "L"'),
         (cron_job(container={"image": "shop:1"}), "what it runs is in the image shop:1"),
         (cron_job(concurrencyPolicy="Maybe"), "concurrencyPolicy"),
+        (cron_job("@every 99999h"), "an interval has ten years at most"),
     ],
 )
 def test_kubernetes_refused(text: str, reason: str) -> None:

@@ -15,11 +15,21 @@ from lf_sql.cli.params import Filled
 from lf_sql.errors import LfSqlError
 from lf_sql.imports import crontab as crontabs
 from lf_sql.imports import found, kubernetes, pg_cron, pg_timetable
+from lf_sql.imports import zones as found_zones
 from lf_sql.plain import dumps
 
 PARTIAL = click.option(
     "--allow-partial", is_flag=True, help="Exit 0 even if something could not be imported."
 )
+
+
+def _zone(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    said = found_zones.trouble(value)
+    if said:
+        raise click.BadParameter(said, ctx, param)
+    return value
+
+
 ZONE = click.option(
     "--tz",
     "--timezone",
@@ -27,6 +37,7 @@ ZONE = click.option(
     default="UTC",
     show_default=True,
     shell_complete=zones,
+    callback=_zone,
     help="Zone of its clock.",
 )
 FILE = click.argument("file", type=click.File("rb"), default="-")

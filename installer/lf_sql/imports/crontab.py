@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from zoneinfo import available_timezones
 
-from lf_sql.imports import cron
-from lf_sql.imports.found import Job, Left, Refused, title_of
+from lf_sql.imports import cron, zones
+from lf_sql.imports.found import NO_TEXT, Job, Left, Refused, title_of
 
 _SETTING = re.compile(
     r"""\s*(?P<q>["']?)(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P=q)\s*=\s*(?P<value>.*?)\s*"""
@@ -28,7 +27,6 @@ class _Reader:
         self.timezone = timezone
         self.environ: dict[str, str] = {}
         self.comments: list[str] = []
-        self.zones = available_timezones()
 
     def read(self, text: str) -> list[Job | Left]:
         found: list[Job | Left] = []
@@ -39,7 +37,7 @@ class _Reader:
                 self.comments.clear()
                 is_continued = False
             elif line.startswith("#"):
-                self._comment(line)
+                self._comment(NO_TEXT.sub("", line))
             else:
                 where = f"line {number}: {line}"
                 try:
@@ -60,6 +58,8 @@ class _Reader:
             self.comments.append(text)
 
     def _line(self, line: str, where: str, is_continued: bool) -> Job | Left | None:
+        if NO_TEXT.search(line):
+            raise Refused("it has a character that the database takes nowhere")
         setting = _SETTING.fullmatch(line)
         if setting:
             return self._set(setting["name"], setting["value"], where)
@@ -136,10 +136,7 @@ class _Reader:
         return cron.NICKNAMES[word.lower()]
 
     def _zone(self) -> str:
-        zone = self.environ.get("CRON_TZ") or self.timezone
-        if self.zones and zone not in self.zones:
-            raise Refused(f'CRON_TZ "{zone}" is no name of a zone, such as Europe/Berlin')
-        return zone
+        return zones.require(self.environ.get("CRON_TZ") or self.timezone, "CRON_TZ")
 
     def _environment(self, node: dict[str, Any]) -> None:
         rest = {k: v for k, v in self.environ.items() if k not in (*_UNREAD, "CRON_TZ")}

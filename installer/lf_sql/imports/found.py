@@ -10,6 +10,7 @@ from typing import Any
 from lf_sql.ascode import keys, write
 from lf_sql.plain import plain
 
+NO_TEXT = re.compile("[\0\ud800-\udfff]")  # what no text of the database holds
 NO_APPROVAL = {"approval": {"requiresApproval": False}, "retry": {"maxRetries": 0}}
 
 

@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import yaml
 
 from lf_sql.durations import duration, spelt
 from lf_sql.errors import LfSqlError
-from lf_sql.imports import cron
-from lf_sql.imports.found import Job, Left, Refused
+from lf_sql.imports import cron, zones
+from lf_sql.imports.found import NO_TEXT, Job, Left, Refused
 
 OVERLAP = {
     "Allow": {"mode": "parallel"},
     "Forbid": {"mode": "serial", "onOverlap": "skip"},
     "Replace": {"mode": "serial", "onOverlap": "replace"},
 }
+LONGEST = 366 * 86_400_000  # ms that an attempt may take
 GRACE = 120  # seconds: what is no later than missed_grace counts as on time
+# What has a meaning here, or none where no pod is made. Whatever else is said is told as a note.
+CRON_JOB = {
+    *("schedule", "timeZone", "concurrencyPolicy", "startingDeadlineSeconds", "suspend"),
+    *("jobTemplate", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"),
+}
+JOB = {
+    *("backoffLimit", "activeDeadlineSeconds", "template", "ttlSecondsAfterFinished"),
+    *("completionMode", "podReplacementPolicy", "manualSelector", "selector"),
+}
+POD = {
+    *("containers", "restartPolicy", "terminationGracePeriodSeconds", "dnsPolicy"),
+    *("schedulerName", "nodeSelector", "affinity", "tolerations", "imagePullSecrets"),
+    *("topologySpreadConstraints", "enableServiceLinks", "priority", "priorityClassName"),
+    *("preemptionPolicy", "automountServiceAccountToken"),
+}
+CONTAINER = {
+    *("name", "image", "command", "args", "env", "envFrom", "imagePullPolicy", "resources"),
+    *("terminationMessagePath", "terminationMessagePolicy"),
+}
+_REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
 _ZONE = re.compile(r"(?:CRON_)?TZ=(\S+)\s+(.*)")
 
 
@@ -60,12 +81,30 @@ def _cron_jobs(documents: list[Any]) -> Iterator[dict[str, Any]]:
             yield from _cron_jobs(one["items"])
 
 
+def _list(value: Any, what: str) -> list[Any]:
+    """A list, empty where nothing is said."""
+    if value is not None and not isinstance(value, list):
+        raise _unread(what, value)
+    return value or []
+
+
+def _number(value: Any, what: str) -> int | None:
+    """A whole number, none below zero."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise _unread(what, value)
+    return value
+
+
+def _unread(what: str, value: Any) -> Refused:
+    return Refused(f'Kubernetes itself does not read {what} "{str(value)[:40]}"')
+
+
 def _job(name: str, spec: dict[str, Any], timezone: str) -> Job:
     schedule, notes = _when(str(spec.get("schedule") or "").strip(), spec, timezone)
     policy = spec.get("concurrencyPolicy", "Allow")
-    if policy not in OVERLAP:
-        raise Refused(f'Kubernetes itself does not read concurrencyPolicy "{policy}"')
-    deadline = spec.get("startingDeadlineSeconds")
+    if not isinstance(policy, str) or policy not in OVERLAP:
+        raise _unread("concurrencyPolicy", policy)
+    deadline = _number(spec.get("startingDeadlineSeconds"), "startingDeadlineSeconds")
     missed = "skip" if deadline is not None and deadline <= GRACE else "run_once"
     schedule["queue"] = {**OVERLAP[policy], "onMissed": missed}
     if deadline is not None:
@@ -76,28 +115,48 @@ def _job(name: str, spec: dict[str, Any], timezone: str) -> Job:
     if spec.get("suspend"):
         schedule["enabled"] = False
     job = _object(_object(spec.get("jobTemplate")).get("spec"))
-    retry: dict[str, Any] = {"maxRetries": min(job.get("backoffLimit", 6), 1000)}
-    if job.get("activeDeadlineSeconds"):
-        retry["timeoutMs"] = job["activeDeadlineSeconds"] * 1000
+    limit = _number(job.get("backoffLimit"), "backoffLimit")
+    retry: dict[str, Any] = {"maxRetries": min(6 if limit is None else limit, 1000)}
+    longest = _number(job.get("activeDeadlineSeconds"), "activeDeadlineSeconds")
+    if longest:
+        retry["timeoutMs"] = min(longest * 1000, LONGEST)
     schedule["retry"] = retry
     pod = _object(_object(job.get("template")).get("spec"))
-    containers = pod.get("containers") or []
+    containers = _list(pod.get("containers"), "containers")
     if len(containers) != 1:
         raise Refused(
             f"it runs {len(containers)} containers, and one command can be imported; "
             "write a script that runs them, or kubectl create job --from=cronjob/…"
         )
     container = _object(containers[0])
-    if pod.get("initContainers"):
-        notes.append("its initContainers are not imported")
-    return Job(name, schedule, _node(name, container, notes), notes)
+    node, doubt = _node(container, notes)
+    for whose, part, known in (
+        ("CronJob", spec, CRON_JOB),
+        ("Job", job, JOB),
+        ("pod", pod, POD),
+        ("container", container, CONTAINER),
+    ):
+        left = [_said(key, value) for key, value in part.items() if _has(key, value, known)]
+        if left:
+            notes.append(f"not imported of its {whose}: {', '.join(left)}")
+    return Job(name, schedule, node, notes, doubt)
+
+
+def _has(key: Any, value: Any, known: Container[str]) -> bool:
+    """Whether the manifest says something there that gets lost."""
+    is_usual = key in ("parallelism", "completions") and value == 1
+    return key not in known and value not in (None, "", False, [], {}) and not is_usual
+
+
+def _said(key: Any, value: Any) -> str:
+    return str(key) if isinstance(value, dict | list) else f"{key} {str(value)[:60]}"
 
 
 def _when(text: str, spec: dict[str, Any], timezone: str) -> tuple[dict[str, Any], list[str]]:
-    zone = spec.get("timeZone") or timezone
+    zone, what = str(spec.get("timeZone") or timezone), "timeZone"
     prefix = _ZONE.fullmatch(text)
     if prefix:
-        zone, text = prefix[1], prefix[2]
+        zone, what, text = prefix[1], "TZ", prefix[2]
     if text.startswith("@every"):
         length = duration(text.removeprefix("@every").strip())
         if length is None:
@@ -106,34 +165,62 @@ def _when(text: str, spec: dict[str, Any], timezone: str) -> tuple[dict[str, Any
             minutes = max(1, round(length.total_seconds() / 60))
             near = "* * * * *" if minutes == 1 else f"*/{minutes} * * * *"
             raise Refused(f'an interval has five minutes at least; near it is cron: "{near}"')
+        if length.days > 3660:
+            raise Refused("an interval has ten years at most")
         every = spelt(round(length.total_seconds() * 1000))
         return {"every": every}, ["@every counts from when it is created, there as here"]
     if text.startswith("@"):
         if text not in cron.NICKNAMES:
             raise Refused(f'Kubernetes itself does not read "{text}"')
-        return {"cron": cron.NICKNAMES[text], "timezone": zone}, []
+        return {"cron": cron.NICKNAMES[text], "timezone": zones.require(zone, what)}, []
     expression, notes = cron.translated(text.split(), cron.KUBERNETES)
-    return {"cron": expression, "timezone": zone}, notes
+    return {"cron": expression, "timezone": zones.require(zone, what)}, notes
 
 
-def _node(name: str, container: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    command = [str(word) for word in container.get("command") or []]
-    arguments = [str(word) for word in container.get("args") or []]
-    if not command:
+def _node(container: dict[str, Any], notes: list[str]) -> tuple[dict[str, Any], str | None]:
+    """What it ran, and a doubt about it."""
+    words = _list(container.get("command"), "command")
+    arguments = _list(container.get("args"), "args")
+    if not words:
         raise Refused(
             f"what it runs is in the image {container.get('image')}; write command: in the "
             "manifest, or run kubectl create job --from=cronjob/…"
         )
     notes.append(f"it ran in the image {container.get('image')}")
-    node: dict[str, Any] = {"action": "shell", "command": shlex.join(command + arguments)}
-    env = {}
-    for variable in container.get("env") or []:
-        if "value" in variable:
-            env[str(variable.get("name"))] = str(variable["value"])
+    env: dict[str, str] = {}
+    elsewhere: set[str] = set()
+    lost: list[str] = []
+
+    def filled(text: Any) -> str:
+        """With $(NAME) replaced as Kubernetes does: by what env: has said so far."""
+
+        def fill(match: re.Match[str]) -> str:
+            if match[1] is None:
+                return "$"
+            if match[1] not in env and (match[1] in elsewhere or container.get("envFrom")):
+                lost.append(match[0])
+            return env.get(match[1], match[0])
+
+        return _REFERENCE.sub(fill, str(text))
+
+    for variable in _list(container.get("env"), "env"):
+        name = variable.get("name") if isinstance(variable, dict) else None
+        if not isinstance(name, str) or not name:
+            raise _unread("env", variable)
+        if variable.get("valueFrom") is not None:
+            elsewhere.add(name)
+            env.pop(name, None)
+            notes.append(f"its variable {name} is kept elsewhere: not imported")
         else:
-            notes.append(f"its variable {variable.get('name')} is kept elsewhere: not imported")
+            value = variable.get("value")
+            env[name] = "" if value is None else filled(value)
     if container.get("envFrom"):
         notes.append("its envFrom is not imported")
+    command = [filled(word) for word in [*words, *arguments]]
+    node: dict[str, Any] = {"action": "shell", "command": shlex.join(command)}
+    if any(NO_TEXT.search(text) for text in [node["command"], *env, *env.values()]):
+        raise Refused("its command or env has a character that the database takes nowhere")
     if env:
         node["env"] = env
-    return node
+    doubt = f"it has {lost[0]}, whose value is kept elsewhere: write it there" if lost else None
+    return node, doubt

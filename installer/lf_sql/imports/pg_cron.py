@@ -7,7 +7,7 @@ from typing import Any
 
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
-from lf_sql.imports import cron, owned
+from lf_sql.imports import cron, owned, zones
 from lf_sql.imports.found import Job, Left, Refused, title_of
 
 JOBS = """
@@ -45,6 +45,7 @@ def _job(row: dict[str, Any], zone: str) -> Job | Left:
         return Left(where, "this is lf-sql's own", is_fine=True)
     try:
         expression, notes = _expression(row["schedule"].strip())
+        zones.require(zone, "cron.timezone")
     except Refused as refused:
         return Left(where, str(refused))
     schedule: dict[str, Any] = {"cron": expression, "timezone": zone}

@@ -8,7 +8,7 @@ from typing import Any
 from lf_sql.db import Connection
 from lf_sql.durations import spelt
 from lf_sql.errors import LfSqlError
-from lf_sql.imports import cron, owned
+from lf_sql.imports import cron, owned, zones
 from lf_sql.imports.found import Job, Left, Refused
 
 CHAINS = """
@@ -94,7 +94,7 @@ def _when(chain: dict[str, Any], zone: str) -> tuple[dict[str, Any], list[str]]:
             raise Refused(f"an interval has five minutes at least; near it is {near}")
         return {"every": every}, []
     expression, notes = cron.translated(text.split(), cron.PG_TIMETABLE)
-    return {"cron": expression, "timezone": zone}, notes
+    return {"cron": expression, "timezone": zones.require(zone, "the server's TimeZone")}, notes
 
 
 def _node(tasks: list[dict[str, Any]], database: str) -> dict[str, Any]:
