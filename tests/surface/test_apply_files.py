@@ -138,6 +138,37 @@ def test_merge_keys_and_aliases(lf: Command, file: File, db: Database) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("workflows: !foo {}", "workflows: the tag !foo is not known"),
+        ("!foo {}", "the tag !foo is not known"),
+        ("workflows:\n  W: !!set {a}", "workflows.W: the tag tag:yaml.org,2002:set is not known"),
+        ("calendars: {c: {dates: !foo []}}", "calendars.c.dates: the tag !foo is not known"),
+        ("calendars: {c: {dates: !!omap []}}", "calendars.c.dates: the tag tag:yaml.org,2002:omap"),
+        ("workflows: {!foo W: {}}", "workflows: the tag !foo is not known"),
+        ("project: !a:str shop", "project: the tag !a:str is not known"),
+        ("workflows: {W: {schedules: {s: {every: 6h, enabled: !!bool no}}}}", "this is no bool: no"),
+        ("workflows: {W: {schedules: {s: {every: 6h, inputs: {a: !!float nan}}}}}", "this is no float: nan"),
+        ("workflows: {W: {schedules: {s: {every: 6h, jitter: !!null 6h}}}}", "this is no null: 6h"),
+        (r'workflows: {"a\0": {}}', "workflows: the database takes no such character"),
+        (r'workflows: {W: {definition: {"a\0": 1}}}', "definition: the database takes no such character"),
+    ],
+)  # fmt: skip
+def test_a_tag_or_a_key_that_means_nothing(
+    lf: Command, file: File, db: Database, text: str, said: str
+) -> None:
+    answer = lf("apply", file(f"{text}\n"), code=1).err
+    assert answer.startswith("error: a.yaml:")
+    assert said in answer
+    assert db.value("select count(*) from lenses.workflows") == 0
+
+
+def test_tags_that_say_what_is_there(lf: Command, file: File, db: Database) -> None:
+    lf("apply", file("!!map\nworkflows: {W: !!map {schedules: {!!str s: {every: !!str 6h}}}}\n"))
+    assert set(rows(db)) == {"s"}
+
+
 def test_an_alias_that_holds_itself_and_one_that_explodes(lf: Command, file: File) -> None:
     assert "holds itself" in lf("apply", file("workflows: &a {b: *a}\n"), code=1).err
     laughs = "x0: &x0 [a,a,a,a,a,a,a,a,a,a]\n" + "".join(

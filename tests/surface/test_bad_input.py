@@ -13,7 +13,7 @@ import pytest
 from lf_sql.cli.params import Duration
 from lf_sql.durations import duration
 from tests.support.command import Command
-from tests.support.database import Database
+from tests.support.database import Database, Tenant
 
 EVENT = """BEGIN:VCALENDAR
 VERSION:2.0
@@ -112,6 +112,28 @@ def test_a_file_that_is_none_comes_with_a_hint(lf: Command, file: str) -> None:
     assert error.startswith(f"error: {file}")
     assert hint.startswith("hint: give")
     assert ".ics file" in hint
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 201], ids=["empty", "blank", "long"])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["tenant", "create"],
+        ["tenant", "create", "shop", "--display-name"],
+        ["agent", "create"],
+        ["team", "create"],
+        ["cells", "place", "3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11", "--handle"],
+    ],
+    ids=" ".join,
+)
+def test_a_name_that_no_table_takes(
+    lf: Command, db: Database, owner: Tenant, args: list[str], name: str
+) -> None:
+    said = lf(*args, name, code=2).err
+    count = len(name) if name.strip() else "none"
+    assert f"it has 1 to 200 characters, not {count}" in said
+    assert "constraint" not in said
+    assert db.value("select count(*) from lensers.profiles") == 1
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,11 @@ FILLED = [
     (["cells", "list"], "--directory"),
     (["cells", "split", "a", "--to", "b"], "--standby"),
     (["export"], "--supabase"),
+    (["apply"], "FILE..."),
+    (["diff"], "FILE..."),
+    (["schedule", "calendar", "import"], "[FILE]"),
+    (["schedule", "calendar", "create", "c"], "--dates"),
+    (["schedule", "calendar", "update", "c"], "--add"),
     (["console"], "--host"),
     (["console"], "--allow-host"),
     (["runs", "work", "--once"], "--sql"),
@@ -111,7 +116,8 @@ def test_what_says_where_or_as_whom_is_not_empty(
     empty: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    said = lf(*args, option, empty, code=2)
+    named = [option] if option.startswith("--") else []
+    said = lf(*args, *named, empty, code=2)
     assert option in said.err
     assert "it is empty: give a value, or leave it out" in said.err
     assert said.out == ""

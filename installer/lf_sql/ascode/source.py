@@ -20,7 +20,8 @@ MOST = 2_000_000  # values that a file may unfold to
 DEEPEST = 70
 LARGEST = 307  # power of ten of a number
 _VARIABLE = re.compile(r"\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-_STRING = "tag:yaml.org,2002:str"
+_TAG = "tag:yaml.org,2002:"
+_WHOLES = {f"{_TAG}map", f"{_TAG}seq"}
 _RESOLVERS = [
     ("bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), "tTfF"),
     ("int", re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$"), "-+0123456789"),
@@ -32,6 +33,9 @@ _RESOLVERS = [
     ("null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]),
     ("merge", re.compile(r"^<<$"), "<"),
 ]
+
+_PLAIN = {name: pattern for name, pattern, _ in _RESOLVERS if name != "merge"}
+_KEYS = {*_PLAIN, "str", "timestamp"}
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -68,6 +72,10 @@ class Value:
         """The error of this value, with its position."""
         path = f" {self.path}:" if self.path else ""
         return LfSqlError(f"{self.file}:{self.line}:{path} {message}", hint)
+
+    def unknown_tag(self, tag: str) -> LfSqlError:
+        """The error of a tag that means nothing here."""
+        return self.wrong(f"the tag {tag[:60]} is not known", "write the value without a tag")
 
     def items(self) -> Iterator[tuple[str, Value]]:
         """Of a mapping."""
@@ -140,6 +148,8 @@ class _Reader:
             raise here.wrong(f"nested more than {DEEPEST} deep, or an alias that holds itself")
         found: Any
         match node:
+            case yaml.MappingNode() | yaml.SequenceNode() if node.tag not in _WHOLES:
+                raise here.unknown_tag(node.tag)
             case yaml.MappingNode():
                 found = self.mapping(node, here, depth)
             case yaml.SequenceNode():
@@ -165,9 +175,12 @@ class _Reader:
                     for key, value in whole.items():
                         merged.setdefault(key, value)
                 continue
+            there = Value(None, self.file, line, here.path)
             if not isinstance(key_node, yaml.ScalarNode):
-                raise Value(None, self.file, line, here.path).wrong("a key is text, nothing else")
-            key = self.filled(key_node.value, Value(None, self.file, line, here.path))
+                raise there.wrong("a key is text, nothing else")
+            if key_node.tag.removeprefix(_TAG) not in _KEYS:
+                raise there.unknown_tag(key_node.tag)
+            key = self.taken(self.filled(key_node.value, there), there)
             path = f"{here.path}.{key}" if here.path else key
             if key in lines:
                 raise Value(None, self.file, line, path).wrong(
@@ -184,7 +197,10 @@ class _Reader:
             text = self.filled(text, here)
             if node.style is None:
                 tag = self.resolver.resolve(yaml.ScalarNode, text, (True, False))
-        match tag.rpartition(":")[2]:
+        word = tag.removeprefix(_TAG)
+        if word in _PLAIN and not _PLAIN[word].match(text):
+            raise here.wrong(f"this is no {word}: {text[:40]}", "write the value without a tag")
+        match word:
             case "bool":
                 return text.lower() == "true"
             case "null":
@@ -197,10 +213,14 @@ class _Reader:
             case "float":
                 return self.fraction(text, here)
             case "str" | "timestamp" | "merge":
-                if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-                    raise here.wrong("the database takes no such character")
-                return text
-        raise here.wrong(f"the tag {node.tag} is not known", "write the value without a tag")
+                return self.taken(text, here)
+        raise here.unknown_tag(node.tag)
+
+    def taken(self, text: str, here: Value) -> str:
+        """The text; raises where the database would not take it."""
+        if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+            raise here.wrong("the database takes no such character")
+        return text
 
     def fraction(self, text: str, here: Value) -> Decimal:
         """Every digit of it; its size is what other programs can read as well."""

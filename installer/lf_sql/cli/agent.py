@@ -8,6 +8,7 @@ import click
 
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.params import Name
 from lf_sql.cli.session import as_asked, installed, of_tenant, one, tell_namesakes
 
 LIST = """
@@ -29,7 +30,7 @@ def list_() -> None:
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql agent create writer --spending-limit 100")
-@click.argument("name")
+@click.argument("name", type=Name())
 @click.option(
     "--spending-limit",
     type=click.FloatRange(0),

@@ -12,10 +12,11 @@ from lf_sql.ascode.model import Wanted
 from lf_sql.ascode.plan import Plan
 from lf_sql.cli import changes
 from lf_sql.cli.context import acting, note, options
+from lf_sql.cli.params import Filled
 from lf_sql.cli.session import installed
 from lf_sql.errors import LfSqlError
 
-FILES = click.argument("files", nargs=-1, metavar="FILE...")
+FILES = click.argument("files", type=Filled(), nargs=-1, metavar="FILE...")
 ENV = click.option(
     "--env", "with_environment", is_flag=True, help="Fill in ${NAME} and ${NAME:-default}."
 )

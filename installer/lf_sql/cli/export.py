@@ -9,7 +9,7 @@ import click
 from lf_sql import bundle, export
 from lf_sql.ascode import exact, present, write
 from lf_sql.cli.context import acting, options
-from lf_sql.cli.params import Folder
+from lf_sql.cli.params import FilledPath
 from lf_sql.cli.session import installed
 
 
@@ -21,7 +21,7 @@ from lf_sql.cli.session import installed
 @click.option(
     "--supabase",
     "folder",
-    type=Folder(file_okay=False, path_type=Path),
+    type=FilledPath(file_okay=False, path_type=Path),
     metavar="DIR",
     help="Write one migration for the Supabase CLI into this folder (supabase/migrations).",
 )

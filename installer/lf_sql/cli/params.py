@@ -12,6 +12,8 @@ import click
 
 from lf_sql.durations import duration
 
+LONGEST_NAME = 200  # characters
+
 
 def is_utf8(text: str) -> bool:
     """Whether it can be sent: bytes of an argument that are no UTF-8 arrive as lone surrogates."""
@@ -39,8 +41,19 @@ class Filled(Text):
         return refuse_blank(self, super().convert(value, param, ctx), param, ctx)
 
 
-class Folder(click.Path):
-    """A folder; an empty name is not the working folder."""
+class Name(Text):
+    """What something new is called."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = super().convert(value, param, ctx)
+        if not text.strip() or len(text) > LONGEST_NAME:
+            said = f"{len(text)}" if text.strip() else "none"
+            self.fail(f"it has 1 to {LONGEST_NAME} characters, not {said}", param, ctx)
+        return text
+
+
+class FilledPath(click.Path):
+    """A file or folder; an empty name is not the working folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         refuse_blank(self, str(value), param, ctx)

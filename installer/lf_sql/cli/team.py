@@ -7,6 +7,7 @@ import click
 from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.params import Name
 from lf_sql.cli.session import as_asked, find, installed, of_tenant, one, tell_namesakes
 
 LIST = """
@@ -31,7 +32,7 @@ def list_() -> None:
 
 
 @click.command(epilog="\b\nExample:\n  lf-sql team create crew --member writer --member checker")
-@click.argument("name")
+@click.argument("name", type=Name())
 @click.option(
     "--member", "members", multiple=True, help="An agent.", shell_complete=complete("agent")
 )

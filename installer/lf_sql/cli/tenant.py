@@ -8,6 +8,7 @@ import click
 
 from lf_sql.cli.context import emit, emit_one, note, options
 from lf_sql.cli.lazy import SuggestingGroup
+from lf_sql.cli.params import Name
 from lf_sql.cli.session import as_asked, installed, one
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.table import Column
@@ -46,9 +47,9 @@ def list_() -> None:
     epilog="\b\nExamples:\n  lf-sql tenant create shop\n"
     "  lf-sql tenant create shop --user-id 3f0c6f0e-6f0f-4c3e-9d5b-0c9a4a1f7a11"
 )
-@click.argument("handle")
+@click.argument("handle", type=Name())
 @click.option("--user-id", type=click.UUID, help="The sub of its JWT (default: a new one).")
-@click.option("--display-name", help="As people read it.")
+@click.option("--display-name", type=Name(), help="As people read it.")
 def create(handle: str, user_id: UUID | None, display_name: str | None) -> None:
     """Create a tenant, and print the user id that acts as it.
 

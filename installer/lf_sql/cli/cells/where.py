@@ -9,6 +9,7 @@ from lf_sql.cells import place as places
 from lf_sql.cells.directory import Cell, Directory
 from lf_sql.cli.cells.common import address, directory_option, fleet, user
 from lf_sql.cli.context import emit, emit_one, note, options
+from lf_sql.cli.params import Name
 from lf_sql.cli.where import complete
 from lf_sql.errors import LfSqlError
 
@@ -110,8 +111,8 @@ def list_() -> None:
     "  lf-sql cells place USER_UUID --cell berlin"
 )
 @click.argument("user_id", metavar="USER_UUID")
-@click.option("--handle", help="What the tenant is called.")
-@click.option("--display-name", help="As people read it.")
+@click.option("--handle", type=Name(), help="What the tenant is called.")
+@click.option("--display-name", type=Name(), help="As people read it.")
 @directory_option
 def place(user_id: str, handle: str | None, display_name: str | None) -> None:
     """Create a tenant in the cell of --cell, or in the open one with the fewest tenants.

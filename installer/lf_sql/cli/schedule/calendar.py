@@ -13,7 +13,7 @@ from lf_sql import ics, public_holidays
 from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import acting, emit, is_for_a_person, note
 from lf_sql.cli.lazy import SuggestingGroup, taking
-from lf_sql.cli.params import Filled, Json, is_utf8
+from lf_sql.cli.params import Filled, FilledPath, Json, is_utf8
 from lf_sql.cli.progress import progress
 from lf_sql.cli.schedule import views
 from lf_sql.cli.schedule.calendar_change import days, delete, show, update
@@ -117,7 +117,7 @@ def list_(
     '  lf-sql schedule calendar create sundays --rules \'[{"weekdays": ["SUN"]}]\'',
 )
 @click.argument("name")
-@click.option("--dates", "text", help="2026-12-24,2026-12-31")
+@click.option("--dates", "text", type=Filled(), help="2026-12-24,2026-12-31")
 @click.option("--rules", type=Json(), help="Rules whose dates are in as well: JSON, @FILE.")
 @click.option("--clone", help="Copy the dates of another.", shell_complete=complete("calendar"))
 @KIND
@@ -177,7 +177,7 @@ def detach(schedule: str) -> None:
     "  lf-sql schedule calendar import closing-days.ics --dry-run\n"
     "  lf-sql schedule calendar import --country US --years 2026-2030 --observed",
 )
-@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.argument("file", type=FilledPath(path_type=Path), required=False)
 @click.option("--country", help="Public holidays of a country: US, TR, DE …")
 @click.option("--subdivision", type=Filled(), help="Its state or province: CA, BY …")
 @click.option("--years", help="2026, 2026-2030 or 2026,2028 (this year and the next).")

@@ -9,7 +9,7 @@ import click
 from lf_sql.cli.candidates import complete, zones
 from lf_sql.cli.context import emit_one, is_for_a_person, options
 from lf_sql.cli.lookup import Found
-from lf_sql.cli.params import Json
+from lf_sql.cli.params import Filled, Json
 from lf_sql.cli.schedule.change import brief
 from lf_sql.cli.session import as_asked, as_owner_of, find, installed, one
 from lf_sql.cli.terminal import record
@@ -82,7 +82,7 @@ def show(calendar: str) -> None:
 @CALENDAR
 @click.option("--name", help="Its new name.")
 @click.option("--dates", "text", help="All its dates from now on: 2026-12-24,2026-12-31.")
-@click.option("--add", help="Dates to add to those it has.")
+@click.option("--add", type=Filled(), help="Dates to add to those it has.")
 @click.option("--rules", type=Json(), help="All its rules from now on: JSON, @FILE.")
 @click.option("--kind", type=click.Choice(["skip_dates", "only_dates"]), help="What it does.")
 @click.option("--tz", "--timezone", "timezone", help="Zone of its dates.", shell_complete=zones)
