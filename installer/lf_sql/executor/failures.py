@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import psycopg
 
-from lf_sql import db
+from lf_sql import db, webhook
 from lf_sql.plain import plain
 
 CAUSE_MOST = 200  # characters that the database takes
 LONGEST_DELAY = 86_400.0  # seconds that a run waits because its handler or endpoint asked for it
+
+INFINITE = float("inf")
+SECONDS = re.compile(r"\s*\d{1,300}(\.\d*)?\s*", re.ASCII)
+
+Wait = float | Decimal | Fraction | timedelta | str
 
 
 class RunFailed(Exception):
     """The attempt has failed; the retry policy's `retryOn` is about its `cause`.
 
     Raise it with a cause of your own, or a subclass; yours may have a `cause` of its own. Another
-    attempt, where policy grants one, waits at least `retry_after` seconds, a day at most; with
-    `retry=False` there is none, since it would end no better.
+    attempt, where policy grants one, waits at least `retry_after` seconds, a day at most, which
+    may also be a timedelta, or the text of a header Retry-After; with `retry=False` there is none,
+    since it would end no better.
     """
 
     cause = "failed"
     retry = True
+    retry_after: Wait | None = None
 
     def __init__(
         self,
         message: str = "",
         *,
         cause: str | None = None,
-        retry_after: float | timedelta | None = None,
+        retry_after: Wait | None = None,
         retry: bool | None = None,
     ) -> None:
         super().__init__(message)
@@ -40,9 +50,8 @@ class RunFailed(Exception):
             self.retry = retry
         if cause is not None:
             self.cause = cause
-        if isinstance(retry_after, timedelta):
-            retry_after = retry_after.total_seconds()
-        self.retry_after = retry_after
+        if retry_after is not None:
+            self.retry_after = retry_after
 
 
 class TransientError(RunFailed):
@@ -56,7 +65,7 @@ class RateLimited(RunFailed):
 
     cause = "rate_limit"
 
-    def __init__(self, retry_after: float | timedelta | None = None, message: str = "") -> None:
+    def __init__(self, retry_after: Wait | None = None, message: str = "") -> None:
         super().__init__(message or "rate limited", retry_after=retry_after)
 
 
@@ -85,25 +94,42 @@ class Verdict:
 
 def verdict_of(error: BaseException, spent: Decimal) -> Verdict:
     """What an exception of a handler means for its run, whatever is wrong with the exception."""
+    name = plain(type(error).__name__)[:CAUSE_MOST]
+    cause = "timeout" if isinstance(error, TimeoutError) else name
+    retry_after, is_final = None, False
     try:
-        return _verdict_of(error, spent)
+        if isinstance(error, RunFailed):
+            cause = plain(error.cause).strip()[:CAUSE_MOST] or RunFailed.cause
+            retry_after, is_final = seconds_of(error.retry_after), not error.retry
+        text = _said(error, cause)
     except Exception as trouble:
-        name = type(error).__name__[:CAUSE_MOST]
-        return Verdict(name, f"{name}, which cannot be told: {type(trouble).__name__}", spent)
+        text = f"{name}, which cannot be told: {type(trouble).__name__}"
+    return Verdict(cause, text, spent, retry_after, is_final)
 
 
-def _verdict_of(error: BaseException, spent: Decimal) -> Verdict:
+def _said(error: BaseException, cause: str) -> str:
     said = str(error)
     if isinstance(error, RunFailed):
-        cause = plain(error.cause).strip()[:CAUSE_MOST] or RunFailed.cause
-        retry_after = error.retry_after
-        if retry_after is not None:  # NaN and what is negative is no wait
-            retry_after = min(retry_after, LONGEST_DELAY) if retry_after > 0 else None
-        return Verdict(cause, said or cause, spent, retry_after, not error.retry)
+        return said or cause
     if isinstance(error, TimeoutError):
-        return Verdict("timeout", said or "timed out", spent)
-    name = type(error).__name__[:CAUSE_MOST]
-    return Verdict(name, f"{name}: {said}" if said else name, spent)
+        return said or "timed out"
+    return f"{cause}: {said}" if said else cause
+
+
+def seconds_of(wait: object) -> float | None:
+    """A wait that was asked for, a day at most; None where that is none, or nothing to wait for."""
+    seconds: Any = wait
+    try:
+        if isinstance(wait, timedelta):
+            seconds = wait.total_seconds()
+        elif isinstance(wait, str):
+            seconds = float(wait) if SECONDS.fullmatch(wait) else webhook.retry_after(wait)
+        is_number = isinstance(seconds, Real | Decimal) and not isinstance(seconds, bool)
+        if is_number and 0 < seconds < INFINITE:  # NaN is not between them
+            return float(min(seconds, LONGEST_DELAY))
+    except (ArithmeticError, TypeError, ValueError):  # what no number can be compared with
+        pass
+    return None
 
 
 def overspent(total: Decimal, limit: Decimal) -> str:
