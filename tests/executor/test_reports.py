@@ -79,3 +79,25 @@ def test_nothing_is_waited_for_once_everybody_has_gone() -> None:
     reports.close()
     ((told, error),) = ended
     assert told is None and "the connection is gone" in str(error)
+
+
+@pytest.mark.parametrize("ends", [1, 3])  # one call each, and one call for all
+@pytest.mark.parametrize("error", [SystemExit, ValueError])
+def test_who_does_not_want_to_hear_it_stops_no_other(ends: int, error: type[BaseException]) -> None:
+    server, gone = Server(0), threading.Event()
+    reports = Reports(server, Outage(lambda _: None), gone)  # type: ignore[arg-type]
+    heard: list[str] = []
+
+    def end(id: str) -> None:
+        heard.append(id)
+        raise error("no")
+
+    ids = [f"r{number}" for number in range(ends)]
+    for id in ids:
+        reports.put(Item(attempt(id), lambda *_, id=id: end(id), Verdict(None, "1")))
+    reports.start()
+    wait_until(lambda: heard == ids)
+    reports.put(Item(attempt("last"), lambda *_: heard.append("last"), Verdict(None, "1")))
+    wait_until(lambda: heard == [*ids, "last"])
+    reports.close()
+    assert server.told == [f"end {id}" for id in [*ids, "last"]]

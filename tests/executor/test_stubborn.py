@@ -10,11 +10,13 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
-from lf_sql import Executor, RateLimited, Run, RunFailed
+from lf_sql import Executor, Outcome, RateLimited, Run, RunFailed
 from lf_sql.executor import work
+from lf_sql.executor.threads import Threads
 from tests.executor.conftest import Place, at_work
 from tests.support.database import wait_until
 
@@ -116,3 +118,58 @@ def test_a_third_signal_ends_the_process_whatever_its_handlers_do(place: Place, 
             wait_until(lambda: executor.poll() is not None or not awaits(executor.pid))
         assert executor.wait(120) is not None
     assert place.row(run).status == "running"  # its lease decides
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_whatever_on_end_raises_all_is_told(
+    place: Place, kind: type[BaseException], is_async: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of runs that are told, and of those that are left, whose end no report tells."""
+    ended: list[UUID] = []
+
+    def on_end(outcome: Outcome) -> None:
+        ended.append(outcome.run.id)
+        raise kind("enough")
+
+    executor = Executor(place.dsn, concurrency=1, poll=0.2, on_end=on_end)
+
+    def plain(run: Run) -> None:
+        if run.inputs == "left":
+            run.leave()
+        if run.inputs == "fails":
+            raise RunFailed("no")
+
+    async def task(run: Run) -> None:
+        plain(run)
+
+    executor.default(task if is_async else plain)
+    with at_work(executor) as thread:
+        for _ in range(2):
+            (left,) = place.start("a", inputs="left")
+            wait_until(lambda run=left: run in ended)  # type: ignore[misc]
+            for inputs, status in (("fails", "failed"), ("fine", "completed")):
+                (run,) = place.start("a", inputs=inputs)
+                assert place.ended(run).status == status
+                wait_until(lambda run=run: run in ended)  # type: ignore[misc]
+        executor.stop()
+        thread.join()
+    assert len(ended) == 6
+    raised = [r for r in caplog.records if r.getMessage().endswith("on_end raised")]
+    assert len(raised) == 6 and all(r.exc_info for r in raised)
+
+
+def test_what_ends_a_job_does_not_end_the_next() -> None:
+    threads, again = Threads("test"), threading.Event()
+    first: list[threading.Thread] = []
+
+    def fails() -> None:
+        first.append(threading.current_thread())
+        raise SystemExit
+
+    threads.begin(fails)
+    wait_until(lambda: threads._idle == 1)
+    threads.begin(again.set)
+    assert again.wait(120)
+    threads.close()
+    first[0].join()

@@ -265,6 +265,13 @@ class Desk:
     def _end(self, job: Job, status: Status, verdict: Verdict, said: str) -> None:
         attempt = job.attempt
         self._leases.drop(attempt)
+        try:
+            self._say_end(job, status, verdict, said)
+        finally:
+            self._one_less()
+
+    def _say_end(self, job: Job, status: Status, verdict: Verdict, said: str) -> None:
+        attempt = job.attempt
         about = {
             "run_id": attempt.id,
             "attempt": attempt.number,
@@ -277,9 +284,8 @@ class Desk:
         job.run.span.end(status, verdict.cause, said)
         try:
             self._on_end(Outcome(job.run, status, verdict, said))
-        except Exception:
+        except BaseException:  # as of a handler: nobody ends this thread
             log.exception("run %s: on_end raised", attempt.id, extra=about)
-        self._one_less()
 
     def _one_less(self) -> None:
         with self._lock:

@@ -37,7 +37,7 @@ def begin(run: Run, claimed_at: int) -> Span:
     """The span of an attempt that was claimed then, in nanoseconds since 1970."""
     try:
         return _begin(run, claimed_at)
-    except Exception as error:
+    except BaseException as error:
         _complain(error)
         return run.span
 
@@ -80,7 +80,7 @@ def _attributes(run: Run) -> dict[str, str | int]:
     return found
 
 
-def _complain(error: Exception) -> None:
+def _complain(error: BaseException) -> None:
     log.warning("a span was not recorded: %s: %s", type(error).__name__, error)
 
 
@@ -91,7 +91,7 @@ def _harmless(method: Callable[P, None]) -> Callable[P, None]:
     def tried(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             method(*args, **kwargs)
-        except Exception as error:
+        except BaseException as error:
             _complain(error)
 
     return tried
@@ -124,7 +124,7 @@ class Recorded(Span):
                 attributes=_target(url),
             )
             return _request(Recorded(span, self._parent))
-        except Exception as error:
+        except BaseException as error:
             _complain(error)
             return nullcontext(self)
 

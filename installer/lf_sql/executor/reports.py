@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import psycopg
@@ -65,6 +66,14 @@ class Item:
     not_before: float = 0.0
     pauses: Iterator[float] = field(default_factory=pauses)
     tries: int = 0
+
+    def end(self, told: Verdict | None, error: Exception | None) -> None:
+        """Call `done`; what it raises stops no other report."""
+        try:
+            self.done(told, error)
+        except BaseException:
+            with suppress(BaseException):  # it may be the log itself that raises
+                log.exception("run %s: its end was told, but not heard", self.attempt.id)
 
     @property
     def size(self) -> int:
@@ -158,7 +167,7 @@ class Reports:
 
     def _again(self, item: Item, error: Exception) -> None:
         if self._gone.is_set():
-            item.done(None, Stopped(words(error)))
+            item.end(None, Stopped(words(error)))
             return
         item.not_before = time.monotonic() + next(item.pauses)
         with self._lock:
@@ -175,7 +184,7 @@ class Reports:
         accepted = {row["id"] for row in self._link.once(COMPLETES, given, "together")}
         for item in batch:
             if item.attempt.id in accepted:
-                item.done(item.verdict, None)
+                item.end(item.verdict, None)
         return [item for item in batch if item.attempt.id not in accepted]
 
     def _one(self, item: Item) -> None:
@@ -190,16 +199,16 @@ class Reports:
             elif kind == "run" and item.verdict and isinstance(error, psycopg.Error):
                 self._refused(item, item.verdict, error)
             else:
-                item.done(None, error)
+                item.end(None, error)
             return
         self._outage.back("together")  # one alone got through
-        item.done(told, None)
+        item.end(told, None)
 
     def _refused(self, item: Item, verdict: Verdict, error: psycopg.Error) -> None:
         item.refusals += 1
         item.verdict, item.doubt = refused(verdict, error), False
         if item.refusals == 3:  # the verdict, its refusal, the refusal without credits
-            item.done(None, Untold(f"the database takes no end of it: {item.verdict.text}"))
+            item.end(None, Untold(f"the database takes no end of it: {item.verdict.text}"))
         else:
             self._one(item)
 

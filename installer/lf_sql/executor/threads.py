@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections.abc import Callable
+
+log = logging.getLogger("lf_sql.executor")
 
 
 class Threads:
@@ -37,6 +40,8 @@ class Threads:
         while (work := self._work.get()) is not None:
             try:
                 work()
+            except BaseException:  # the next job is this thread's too
+                log.exception("a thread's work raised")
             finally:
                 with self._lock:
                     self._idle += 1
