@@ -16,6 +16,7 @@ import psycopg
 from lf_sql import metrics
 from lf_sql.db import Connection, describe
 from lf_sql.errors import LfSqlError
+from lf_sql.listening import bracketed, listen
 from lf_sql.stopping import stop_on
 
 THREADS = 4
@@ -82,10 +83,10 @@ def cut(client: socket) -> None:
 class Server(HTTPServer):
     """A few threads serve accepted connections; beyond WAITING a connection is closed."""
 
-    request_queue_size = WAITING
-
-    def __init__(self, address: tuple[str, int], pool: Pool, say: Callable[[str], None]) -> None:
-        super().__init__(address, Handler)
+    def __init__(self, listener: socket, pool: Pool, say: Callable[[str], None]) -> None:
+        super().__init__(listener.getsockname()[:2], Handler, bind_and_activate=False)
+        self.socket.close()  # its own, of IPv4
+        self.socket = listener
         self.pool = pool
         self.say = say
         self._accepted: Queue[tuple[socket, Any] | None] = Queue(WAITING)
@@ -193,12 +194,9 @@ def serve(
 ) -> None:
     """Answer GET /metrics (and /) with what `read` says, until `stop` is set."""
     host, port = address
-    try:
-        server = Server((host, port), Pool(connect, read), say)
-    except OSError as error:
-        raise LfSqlError(f"cannot listen on {host}:{port}: {error.strerror}") from None
-    with server:
-        say(f"listening on http://{host}:{server.server_address[1]}/metrics")
+    listener = listen(host, port, WAITING, "choose another HOST:PORT; port 0 takes a free one")
+    with Server(listener, Pool(connect, read), say) as server:
+        say(f"listening on http://{bracketed(host)}:{listener.getsockname()[1]}/metrics")
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             # A wait without end can sleep through a signal, whose handler runs in this thread.

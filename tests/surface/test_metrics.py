@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from collections.abc import Callable
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from lf_sql.errors import LfSqlError
+from lf_sql.listening import listen
 from tests.support.command import Command
 from tests.support.database import Database, Tenant
 from tests.support.processes import running
@@ -216,6 +219,42 @@ def test_served_over_http(db: Database, tenant: Callable[..., Tenant]) -> None:
             urllib.request.urlopen(url.replace("/metrics", "/other"), timeout=120)
         assert refused.value.code == 404
         assert process.stop() == 0
+
+
+def test_served_on_ipv6(db: Database, tenant: Callable[..., Tenant]) -> None:
+    """Where the machine has none, that is one line."""
+    why_not = None
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError as error:
+        why_not = error.strerror
+    with running(db.dsn, "metrics", "--listen", "[::1]:0") as process:
+        if why_not is not None:
+            assert process.ends() == 1
+            assert f"cannot listen on [::1]:0: {why_not}" in process.output
+            return
+        process.says("listening on http://[::1]:")
+        url = process.output.split("listening on ")[1].split()[0]
+        with urllib.request.urlopen(url, timeout=120) as answer:
+            assert "runs_emitted" in samples(answer.read().decode())
+        assert process.stop() == 0
+
+
+def test_an_address_where_nobody_can_listen(lf: Command) -> None:
+    """One line and a way out; the console says the same."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = lf("metrics", "--listen", f"127.0.0.1:{port}", code=1).err
+        assert said.splitlines() == [
+            f"error: cannot listen on 127.0.0.1:{port}: Address already in use",
+            "hint: choose another HOST:PORT; port 0 takes a free one",
+        ]
+        for host, reason in (("host.invalid", ""), ("a..b", "this is no name of a host")):
+            said = lf("metrics", "--listen", f"{host}:{port}", code=1).err
+            assert said.startswith(f"error: cannot listen on {host}:{port}: {reason}")
+            assert len(said.splitlines()) == 2
+            with pytest.raises(LfSqlError, match=f"cannot listen on {host}:{port}: {reason}"):
+                listen(host, port, 1, "")
 
 
 @pytest.mark.parametrize("where", ["9187", "here", "127.0.0.1:http", "127.0.0.1:99999"])

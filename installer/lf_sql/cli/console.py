@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import signal
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import click
 from lf_sql.cli.context import connect, note, options, require_installed
 from lf_sql.cli.params import Filled
 from lf_sql.errors import LfSqlError
+from lf_sql.listening import bracketed, listen
 
 
 @click.command(
@@ -96,7 +96,8 @@ def serving(
 
     database = Database(dsn, user_id)
     tenant = find_tenant(database, user_id)
-    with _listen(host, port) as listener:
+    hint = "choose another --port, or 0 for a free one"
+    with listen(host, port, 128, hint) as listener:
         port = listener.getsockname()[1]
         gate = Gate(port)
         app = create_app(database, gate, tenant=tenant, host=host, extra_hosts=allow_hosts)
@@ -114,27 +115,10 @@ def serving(
             with suppress(KeyboardInterrupt):
                 uvicorn.Server(config).run(sockets=[listener])
 
-        shown = f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host
+        shown = "127.0.0.1" if host == "0.0.0.0" else bracketed(host)
         is_local = ipaddress.ip_address(listener.getsockname()[0]).is_loopback
         yield Served(f"http://{shown}:{port}/?token={gate.link}", tenant, is_local, run)
 
 
 def _end(*_: object) -> None:
     raise SystemExit(0)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, proto, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, proto)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(128)
-    except OSError as error:
-        raise LfSqlError(
-            f"cannot listen on {host}:{port}: {error.strerror or error}",
-            "choose another --port, or 0 for a free one",
-        ) from None
-    return listener
