@@ -789,6 +789,7 @@ create table lenses.workflow_schedules (
   on_holiday text not null default 'skip'::text,
   project text,
   explicit_defaults text[] not null,
+  wait_reason text,
   constraint workflow_schedules_pkey PRIMARY KEY (id),
   constraint workflow_schedules_id_lenser_id_key UNIQUE (id, lenser_id),
   constraint workflow_schedules_workflow_id_trigger_id_key UNIQUE (workflow_id, trigger_id),

@@ -105,7 +105,7 @@ def test_every_guard_is_asked(scenario: Scenario) -> None:
     schedule = scenario.make_schedule("0 9 * * *")
     guards = {g["guard"]: g for g in explain(scenario, schedule, MONDAY)["guards"]}
     assert list(guards) == [
-        "workflow", "calendar", "condition", "assignee", "budget", "overlap", "graph", "slot",
+        "workflow", "calendar", "condition", "assignee", "budget", "overlap", "graph", "slot", "quota",
     ]  # fmt: skip
     assert all(g["is_met"] for g in guards.values())
     scenario.set(

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
 
 from tests.support.database import make_tenant
 from tests.support.scenario import MONDAY, Scenario, at
@@ -72,3 +76,101 @@ def test_without_a_quota_nothing_waits(scenario: Scenario) -> None:
     for _ in range(5):
         scenario.make_schedule("0 9 * * *")
     assert scenario.tick(MONDAY) == 5
+
+
+def previewed(scenario: Scenario, schedule: UUID, n: int = 3) -> list[tuple[str, str]]:
+    return [
+        (row.decision, row.reason)
+        for row in scenario.db.rows(
+            "select * from lenses.fn_preview_schedule_ticks(%s, %s, '4000 days')", [schedule, n]
+        )
+    ]
+
+
+def explained(scenario: Scenario, schedule: UUID, minute: float) -> dict[str, Any]:
+    return scenario.db.value("select lenses.fn_explain_schedule(%s, %s)", [schedule, at(minute)])
+
+
+def waiting_reasons(scenario: Scenario, schedule: UUID) -> list[str]:
+    return scenario.db.column(
+        "select reason from lenses.schedule_slots where schedule_id = %s and status = 'DEFERRED'",
+        [schedule],
+    )
+
+
+def test_what_waits_for_the_quota_says_so(scenario: Scenario) -> None:
+    limit(scenario, 1)
+    schedule = scenario.make_schedule()
+    assert previewed(scenario, schedule) == [("dispatch", "ok")] * 3
+    assert explained(scenario, schedule, 5)["verdict"] == "fires"
+    scenario.tick(MONDAY)
+
+    assert previewed(scenario, schedule) == [("defer", "pending_quota")] * 3
+    told = explained(scenario, schedule, 5)
+    assert told["verdict"] == "would_wait"
+    assert told["because"] == (
+        "the slot would wait now: pending_quota (1 of the tenant's runs waits now, of 1 at most)"
+    )
+    assert [g["guard"] for g in told["guards"] if not g["is_met"]] == ["quota"]
+
+    scenario.tick(at(5))
+    assert waiting_reasons(scenario, schedule) == ["pending_quota"]
+    told = explained(scenario, schedule, 5)
+    assert told["verdict"] == "waiting"
+    assert told["because"].startswith("the slot waits: pending_quota: 1 of the tenant's runs waits")
+
+    scenario.end(scenario.runs(schedule)[0].id)
+    assert previewed(scenario, schedule) == [("dispatch", "ok")] * 3
+    assert scenario.tick(at(6)) == 1
+    assert waiting_reasons(scenario, schedule) == []
+
+
+def test_the_quota_is_the_tenants_own(scenario: Scenario) -> None:
+    limit(scenario, 1)
+    schedule = scenario.make_schedule()
+    other = scenario.make_schedule(workflow_id=scenario.make_workflow(make_tenant(scenario.db)))
+    scenario.tick(MONDAY)
+    scenario.end(scenario.runs(other)[0].id)
+    assert previewed(scenario, schedule, 1) == [("defer", "pending_quota")]
+    assert previewed(scenario, other, 1) == [("dispatch", "ok")]
+
+
+@pytest.mark.parametrize("on_overlap", ["queue", "replace", None])
+def test_a_limit_of_its_own_is_told_apart(scenario: Scenario, on_overlap: str | None) -> None:
+    """Both are full: what the tick decides first is the reason, in the preview and the ledger."""
+    limit(scenario, 1)
+    policy = {"mode": "serial"} | ({"onOverlap": on_overlap} if on_overlap else {})
+    schedule = scenario.make_schedule(queue_policy=policy)
+    scenario.tick(MONDAY)
+    expected = {
+        "queue": ("defer", "overlap_in_flight"),
+        "replace": ("defer", "pending_quota"),
+        None: ("skip", "overlap_in_flight"),
+    }[on_overlap]
+    assert previewed(scenario, schedule, 1) == [expected]
+    scenario.tick(at(5))
+    if on_overlap is None:
+        assert scenario.skips(schedule) == [("overlap_in_flight", at(5))]
+    else:
+        assert waiting_reasons(scenario, schedule) == [expected[1]]
+
+
+def test_health_names_the_tenant(scenario: Scenario) -> None:
+    limit(scenario, 1)
+    now = scenario.db.value("select date_bin('5 minutes', now(), '2020-01-01Z')")
+    handle = scenario.db.value(
+        "select handle from lensers.profiles where id = %s", [scenario.tenant.id]
+    )
+    health = "select * from lenses.fn_health_work(null) where check_name = 'quota'"
+    schedule = scenario.make_schedule(next_run_at=now - timedelta(minutes=5))
+    scenario.tick(now - timedelta(minutes=5))
+    assert scenario.db.rows(health) == []
+    scenario.tick(now)
+    scenario.db.execute("update lenses.workflow_schedules set due_at = now()")
+    [line] = scenario.db.rows(health)
+    assert (line.state, line.label) == ("warn", "1")
+    assert line.detail.endswith(f"a slot waits for room: {handle} (1)")
+    [mine] = scenario.db.rows(
+        "select * from lenses.fn_health_schedules(%s) where label = 'QUOTA'", [scenario.tenant.id]
+    )
+    assert (mine.schedule_id, mine.state) == (schedule, "warn")

@@ -33,6 +33,7 @@ UNWATCHED = {
     "dispatch_seq": TICK,
     "failure_count": TICK,
     "is_deferred": TICK,
+    "wait_reason": TICK,
     "tick_id": TICK,
     "tick_slots": TICK,
     "seen_until": TICK,

@@ -76,7 +76,8 @@ select
   1,
   lenses.fn_slot_key(s.id, s.next_run_at),
   'DEFERRED',
-  case when s.failure_count > 0 then 'dispatch_failed' else 'overlap_in_flight' end,
+  case when s.failure_count > 0 then 'dispatch_failed'
+    else coalesce(s.wait_reason, 'overlap_in_flight') end,
   null::uuid,
   coalesce(s.last_error_at, s.next_run_at),
   coalesce(s.last_error_at, s.next_run_at)

@@ -1,7 +1,7 @@
 -- owner: lf_sql_engine
 -- What each guard decides about a slot at p_now, in order: [{"guard", "reason", "is_met",
--- "detail"}]. Every guard runs, even after one that refuses. For past slots the ledger has what was
--- decided at the time.
+-- "detail"}], the quota of waiting runs last. Every guard runs, even after one that refuses. For
+-- past slots the ledger has what was decided at the time.
 create or replace function lenses.fn_explain_guards(
   p_schedule lenses.workflow_schedules,
   p_slot timestamptz,
@@ -27,10 +27,14 @@ declare
   v_in_flight bigint;
   v_has_assignee boolean;
   v_run_id uuid;
-  v_on_overlap text;
+  v_cap integer;
+  v_waiting bigint;
+  v_is_replacing boolean := false;
 begin
-  select coalesce(p_schedule.on_overlap, d.default_on_overlap) into v_on_overlap
-  from lenses.dispatch_settings as d;
+  select d.max_pending_runs_per_lenser into v_cap from lenses.dispatch_settings as d;
+  if v_cap is not null then
+    v_waiting := lenses.fn_waiting_runs(p_schedule.lenser_id, v_cap);
+  end if;
   select w.* into v_workflow from lenses.workflows as w where w.id = p_schedule.workflow_id;
   select c.* into v_calendar
   from lenses.schedule_calendars as c where c.id = p_schedule.calendar_id;
@@ -56,9 +60,19 @@ begin
   select count(*) into v_in_flight
   from lenses.workflow_runs as r
   where r.schedule_id = p_schedule.id and r.status in ('pending_approval', 'pending', 'running');
+  if v_in_flight >= p_schedule.max_in_flight then
+    -- What onOverlap is by default is the judge's to say.
+    select d.is_replacing into v_is_replacing
+    from lenses.fn_evaluate_slots(
+      array[row(p_schedule.id, p_slot, p_slot, false, null)::lenses.slot_candidate], p_now,
+      'preview') as d;
+  end if;
   select r.id into v_run_id
   from lenses.workflow_runs as r
-  where r.id = substr(lenses.fn_slot_key(p_schedule.id, p_slot), 1, 32)::uuid;
+  where r.id = substr(lenses.fn_slot_key(p_schedule.id, p_slot), 1, 32)::uuid
+    or r.schedule_id = p_schedule.id and r.scheduled_for = p_slot
+    or r.idempotency_key = lenses.fn_slot_key(p_schedule.id, p_slot)
+  limit 1;
   return jsonb_build_array(
     jsonb_build_object(
       'guard', 'workflow', 'reason', 'workflow_not_active',
@@ -66,10 +80,14 @@ begin
       'detail', format('the workflow is %s', coalesce(v_workflow.status, 'gone'))),
     jsonb_build_object(
       'guard', 'calendar', 'reason', 'calendar',
-      'is_met', v_calendar.id is null or v_is_named = (v_calendar.kind = 'only_dates'),
-      'detail', case when v_calendar.id is null then 'no calendar' else format(
-        '%s %s %s', v_calendar.name, case when v_is_named then 'names' else 'does not name' end,
-        to_char(v_day, 'Dy YYYY-MM-DD')) end),
+      'is_met', p_schedule.calendar_id is null
+        or coalesce(v_is_named = (v_calendar.kind = 'only_dates'), false),
+      'detail', case
+        when p_schedule.calendar_id is null then 'no calendar'
+        when v_calendar.id is null then 'the calendar is gone'
+        else format('%s %s %s', v_calendar.name,
+          case when v_is_named then 'names' else 'does not name' end,
+          to_char(v_day, 'Dy YYYY-MM-DD')) end),
     jsonb_build_object(
       'guard', 'condition', 'reason', 'condition_failed', 'is_met', v_failure is null,
       'detail', case
@@ -94,17 +112,23 @@ begin
     jsonb_build_object(
       'guard', 'overlap', 'reason', 'overlap_in_flight',
       'is_met', p_schedule.max_in_flight is null or v_in_flight < p_schedule.max_in_flight
-        or v_on_overlap = 'replace',
+        or v_is_replacing,
       'detail', format('%s %s in flight now, %s%s', v_in_flight,
         case v_in_flight when 1 then 'run' else 'runs' end,
         coalesce('of ' || p_schedule.max_in_flight || ' at most', 'without a limit'),
-        case when v_on_overlap = 'replace' and v_in_flight >= p_schedule.max_in_flight
-          then '; the oldest gives way' else '' end)),
+        case when v_is_replacing then '; the oldest gives way' else '' end)),
     jsonb_build_object(
       'guard', 'graph', 'reason', 'cycle_detected', 'is_met', v_version.cycle is null,
       'detail', coalesce('cycle ' || array_to_string(v_version.cycle, ' -> '), 'no cycle')),
     jsonb_build_object(
       'guard', 'slot', 'reason', 'schedule_slot_exists', 'is_met', v_run_id is null,
-      'detail', coalesce('run ' || v_run_id || ' has it already', 'no run has it yet')));
+      'detail', coalesce('run ' || v_run_id || ' has it already', 'no run has it yet')),
+    jsonb_build_object(
+      'guard', 'quota', 'reason', 'pending_quota',
+      'is_met', v_cap is null or v_waiting < v_cap,
+      'detail', case
+        when v_cap is null then 'runs may wait without a limit'
+        else format('%s of the tenant''s runs %s now, of %s at most', v_waiting,
+          case v_waiting when 1 then 'waits' else 'wait' end, v_cap) end));
 end;
 $$;

@@ -33,6 +33,7 @@ mine as materialized (
     s.id, s.lenser_id, s.workflow_id, s.is_active, s.paused_at, s.paused_until, s.pause_note,
     s.next_run_at, s.due_at, s.last_run_at, s.last_dispatch_status, s.last_error_message,
     s.cron_expr, s.timezone, s.calendar_id,
+    case when s.is_active and s.is_deferred then s.wait_reason end as wait_reason,
     lenses.fn_schedule_label(s.name, s.description, w.title) as called,
     w.status as workflow_status,
     z.is_known as has_zone,
@@ -127,7 +128,9 @@ findings as (
         when 'skipped_calendar' then 'its calendar skipped the slots so far'
         when 'skipped_condition' then 'its condition was false'
         when 'paused' then 'its workflow was not active'
-        when 'deferred' then 'the slot waits for a run that is in flight'
+        when 'deferred' then case m.wait_reason
+          when 'pending_quota' then 'the slot waits, as many runs of the tenant do as may'
+          else 'the slot waits for a run that is in flight' end
         else 'a run was in flight'
       end)
       else 'it was due and never ran'
@@ -173,6 +176,20 @@ findings as (
     format('lf-sql workflow status %s active', m.workflow_id)
   from mine as m
   where m.is_active and m.workflow_status <> 'active'
+
+  union all
+
+  -- For the owner; the operator has a line about the tenant.
+  select
+    5, m.id, 'QUOTA', 'warn',
+    format('slot %s waits: as many of the tenant''s runs wait for executors or approval as '
+      'max_pending_runs_per_lenser allows, %s',
+      to_char(m.next_run_at, 'YYYY-MM-DD HH24:MI UTC'), d.max_pending_runs_per_lenser),
+    'lf-sql runs list --status pending # let some be executed, or cancel some'
+  from mine as m
+  cross join lenses.dispatch_settings as d
+  where p_lenser_id is not null and m.wait_reason = 'pending_quota'
+    and d.max_pending_runs_per_lenser is not null
 
   union all
 

@@ -1,7 +1,8 @@
 -- owner: lf_sql_engine
 -- Is the work done? Reports backlog, runs that no worker finishes, and history older than its
 -- retention. What only the connected role can see (old snapshots, pg_cron's own log) comes in
--- p_facts. Each question is one index probe or, for history, one for each tenant.
+-- p_facts. Each question is one index probe or, for history, one for each tenant; where there is a
+-- quota of waiting runs, a look at the schedules that are due within the minute.
 create or replace function lenses.fn_health_work(p_facts jsonb)
 returns table (check_name text, state text, label text, detail text, advice text, schedule_id uuid)
 language plpgsql
@@ -16,6 +17,8 @@ declare
   v_settings lenses.dispatch_settings;
   v_count bigint;
   v_failed bigint;
+  v_slots bigint;
+  v_tenants text;
   v_oldest timestamptz;
   v_skips text;
   v_behind text[];
@@ -72,6 +75,39 @@ begin
       lenses.fn_health_since(v_oldest, v_now));
     advice := 'start executors: lf-sql runs work -- COMMAND';
     return next;
+  end if;
+
+  if v_settings.max_pending_runs_per_lenser is not null then
+    select
+      count(*), sum(q.slots),
+      string_agg(format('%s (%s)', q.called, q.slots), ', ' order by q.slots desc, q.called)
+        filter (where q.place <= 5)
+    into v_count, v_slots, v_tenants
+    from (
+      select
+        coalesce(nullif(btrim(left(p.handle, 60)), ''), p.id::text) as called, count(*) as slots,
+        row_number() over (order by count(*) desc, p.handle, p.id) as place
+      from lenses.schedule_due as d
+      inner join lenses.workflow_schedules as s on s.id = d.schedule_id
+      inner join lensers.profiles as p on p.id = s.lenser_id
+      where d.due_at <= v_now + interval '1 minute'
+        and s.is_active and s.is_deferred and s.wait_reason = 'pending_quota'
+      group by p.id
+    ) as q;
+    if v_count > 0 then
+      check_name := 'quota';
+      state := 'warn';
+      label := v_count::text;
+      detail := format(
+        'max_pending_runs_per_lenser is %s, and so many runs of %s wait already; %s for room: %s%s',
+        v_settings.max_pending_runs_per_lenser,
+        case v_count when 1 then 'a tenant' else format('%s tenants', v_count) end,
+        case v_slots when 1 then 'a slot waits' else format('%s slots wait', v_slots) end,
+        v_tenants, case when v_count > 5 then ', ...' else '' end);
+      advice := 'start executors: lf-sql runs work -- COMMAND; or raise '
+        'max_pending_runs_per_lenser: lf-sql settings set';
+      return next;
+    end if;
   end if;
 
   return query select a.* from lenses.fn_health_approvals(null) as a;
@@ -136,5 +172,5 @@ end;
 $$;
 
 comment on function lenses.fn_health_work(jsonb) is
-  'Lines about the work: backlog, stuck runs, waiting runs, approvals, skips, retention. p_facts '
-  'as in lenses.fn_health.';
+  'Lines about the work: backlog, stuck runs, waiting runs, quota, approvals, skips, retention. '
+  'p_facts as in lenses.fn_health.';

@@ -45,6 +45,7 @@ begin
       end as due_at,
       coalesce(u.handled, 0) as handled,
       coalesce(o.decision = 'defer', false) as is_deferred,
+      case when o.decision = 'defer' then o.reason end as wait_reason,
       coalesce(u.dispatched, 0) as dispatched,
       case
         when p_is_zone_lost then 'validation_failed'
@@ -94,6 +95,7 @@ begin
       + case when s.inputs_rotation is null then 0 else m.dispatched end,
     dispatch_seq = s.dispatch_seq + 1,
     is_deferred = m.is_deferred,
+    wait_reason = m.wait_reason,
     failure_count = case when m.handled > 0 then 0 else s.failure_count end,
     tick_slots = m.handled + case when s.tick_id = p_tick_id then s.tick_slots else 0 end,
     tick_id = p_tick_id,

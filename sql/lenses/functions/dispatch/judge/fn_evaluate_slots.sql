@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
 -- Decides about slots, for the tick, preview, backfill and run-now alike. Set-wise; writes nothing.
 -- p_mode is tick; optimistic (a tick that leaves it to the insert to find a slot that has a run);
--- preview (looks at runs as they are now, in every row); backfill (no overlap guard); or manual
--- (slot NULL: guards 0, 3 and 5 only). Only a preview gets the inputs themselves.
+-- preview (looks at runs as they are now, in every row, and at the quota of waiting runs, which a
+-- tick leaves to lenses.fn_hold_slots); backfill (no overlap guard); or manual (slot NULL: guards
+-- 0, 3 and 5 only). Only a preview gets the inputs themselves.
 -- Guards run in order, and the first that refuses gives the reason. A condition is evaluated once
 -- for each schedule and its context is built once for each workflow, and only where the earlier
 -- guards let a slot pass. A parent row that is gone (deleted past the foreign keys) is a reason
@@ -27,12 +28,24 @@ declare
   c_is_tick constant boolean := p_mode in ('tick', 'optimistic');
   v_settings lenses.dispatch_settings;
   v_has_own_keys boolean;
+  v_full_ids uuid[] := '{}';
 begin
   select d.* into v_settings from lenses.dispatch_settings as d;
   v_has_own_keys := exists (
     select from lenses.workflow_runs as r
     where left(r.idempotency_key, 32) <> replace(r.id::text, '-', '')
       and r.idempotency_key <> 'manual:' || r.id::text);
+  if p_mode = 'preview' and v_settings.max_pending_runs_per_lenser is not null then
+    v_full_ids := array(
+      select q.lenser_id
+      from (
+        select distinct s.lenser_id
+        from unnest(p_candidates) as c
+        inner join lenses.workflow_schedules as s on s.id = c.schedule_id
+      ) as q
+      where lenses.fn_waiting_runs(q.lenser_id, v_settings.max_pending_runs_per_lenser)
+        >= v_settings.max_pending_runs_per_lenser);
+  end if;
   return query
   with gated as materialized (
     select
@@ -206,6 +219,7 @@ begin
             and r.idempotency_key <> 'manual:' || r.id::text)
           then 'schedule_slot_exists'
         when c_is_tick and b.battles_left < t.place then 'wait'
+        when g.lenser_id = any (v_full_ids) then 'pending_quota'
       end as reason
     from gated as g
     left join lateral (
@@ -245,6 +259,7 @@ begin
         when j.reason is null then 'dispatch'
         when j.reason = 'wait' then 'wait'
         when j.reason = 'overlap_in_flight' and j.on_overlap = 'queue' then 'defer'
+        when j.reason = 'pending_quota' then 'defer'
         else 'skip'
       end as decision,
       o.rotation_index
@@ -273,6 +288,7 @@ begin
       when 'budget_exceeded' then 'budget_exceeded'
       when 'overlap_in_flight' then
         case when d.decision = 'defer' then 'deferred' else 'skipped_overlap' end
+      when 'pending_quota' then 'deferred'
       when 'cycle_detected' then 'validation_failed'
       when 'schedule_slot_exists' then 'skipped_overlap'
       else 'dispatched'
