@@ -49,23 +49,41 @@ union all
 select
   l.lenser_id,
   l.schedule_id,
-  coalesce((l.payload -> 'detail' ->> 'first')::timestamptz, x.slot),
+  x.first_slot,
   x.slot,
-  coalesce((l.payload -> 'detail' ->> 'count')::bigint, 1),
-  case when coalesce((l.payload -> 'detail' ->> 'count')::bigint, 1) = 1
-    then lenses.fn_slot_key(l.schedule_id, x.slot) end,
+  x.slots - x.backfilled,
+  case when x.slots = 1 then lenses.fn_slot_key(l.schedule_id, x.slot) end,
   case l.action_type when 'schedule_failed' then 'FAILED' else 'SKIPPED' end,
   l.payload ->> 'reason',
   null::uuid,
   l.occurred_at,
   l.occurred_at
 from agents.action_logs as l
-cross join lateral (select (l.payload ->> 'scheduled_for')::timestamptz as slot) as x
+cross join lateral (
+  select
+    q.slot, q.slots, q.first_slot,
+    -- Of slots dropped together, those that were backfilled have rows of their own.
+    case when q.slots = 1 then 0 else (
+      select count(*) from lenses.workflow_runs as r
+      where r.schedule_id = l.schedule_id and r.trigger_mode = 'backfill'
+        and r.scheduled_for between q.first_slot and q.slot
+    ) end as backfilled
+  from (
+    select
+      (l.payload ->> 'scheduled_for')::timestamptz as slot,
+      coalesce((l.payload -> 'detail' ->> 'count')::bigint, 1) as slots,
+      coalesce(
+        (l.payload -> 'detail' ->> 'first')::timestamptz,
+        (l.payload ->> 'scheduled_for')::timestamptz) as first_slot
+  ) as q
+) as x
 where l.action_type in ('schedule_skipped', 'schedule_failed')
   and l.payload ->> 'reason' <> 'schedule_slot_exists'
+  and x.slots > x.backfilled
   and not exists (
     select from lenses.workflow_runs as r
     where r.schedule_id = l.schedule_id and r.scheduled_for = x.slot
+      and (x.slots = 1 or r.trigger_mode <> 'backfill')
   )
 union all
 select
@@ -83,7 +101,11 @@ select
   coalesce(s.last_error_at, s.next_run_at)
 from lenses.workflow_schedules as s
 where s.is_active and s.seen_until is not null and s.next_run_at is not null
-  and (s.failure_count > 0 or s.is_deferred);
+  and (s.failure_count > 0 or s.is_deferred)
+  and not exists (
+    select from lenses.workflow_runs as r
+    where r.schedule_id = s.id and r.scheduled_for = s.next_run_at
+  );
 
 comment on view lenses.schedule_slots is
   'Ledger of slots: one row a slot with its outcome. status: ENQUEUED, STARTED, SUCCESS, FAILED, '
