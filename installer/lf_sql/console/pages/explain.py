@@ -23,6 +23,7 @@ VERDICTS = {
     "waiting": "wait",
     "would_wait": "wait",
     "paused": "wait",
+    "frozen": "wait",
 }
 
 # An instant as it is, or a wall time of the viewer's; without either, now.
