@@ -6,12 +6,24 @@ import base64
 import binascii
 import hashlib
 import hmac
+import re
 import time
 from collections.abc import Sequence
-from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime
 
 LEAST, MOST = 24, 64  # bytes of a key
 LONGEST = 86_400.0  # seconds that Retry-After is heeded for
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+_DAY = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_WHOLE_DAY = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+_MONTH = f"(?P<month>{'|'.join(MONTHS)})"
+_TIME = "(?P<time>(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60))"
+HTTP_DATES = [  # RFC 9110, 5.6.7: what is sent today, that of RFC 850, that of asctime
+    re.compile(f"{_DAY}, (?P<day>[0-9]{{2}}) {_MONTH} (?P<year>[0-9]{{4}}) {_TIME} GMT"),
+    re.compile(f"{_WHOLE_DAY}, (?P<day>[0-9]{{2}})-{_MONTH}-(?P<year>[0-9]{{2}}) {_TIME} GMT"),
+    re.compile(f"{_DAY} {_MONTH} (?P<day>[ 0-9][0-9]) {_TIME} (?P<year>[0-9]{{4}})"),
+]
 
 
 def keys_of(secret: str) -> list[bytes]:
@@ -49,12 +61,25 @@ def headers(
 
 
 def retry_after(value: str | None, now: float | None = None) -> float | None:
-    """Seconds that a Retry-After header asks for, a day at most; None where it says nothing."""
-    text = (value or "").strip()
+    """Seconds that a Retry-After header asks for, a day at most; None where it says nothing.
+
+    Whole seconds, or an HTTP date in any of its three forms; lenses.fn_retry_after reads the same.
+    """
+    now = time.time() if now is None else now
+    text = (value or "").strip(" \t")
     if text.isascii() and text.isdigit():
-        return min(float(text[:9]), LONGEST)
-    try:
-        at = parsedate_to_datetime(text).timestamp()
-    except (TypeError, ValueError, OverflowError):
+        return min(float("0" + text.lstrip("0")[:9]), LONGEST)
+    match = next(filter(None, (form.fullmatch(text) for form in HTTP_DATES)), None)
+    if match is None:
         return None
-    return min(max(at - (time.time() if now is None else now), 0.0), LONGEST)
+    year = int(match["year"])
+    if len(match["year"]) == 2:  # one that is no more than 50 years ahead
+        latest = datetime.fromtimestamp(now, UTC).year + 50
+        year = latest - (latest - year) % 100
+    try:
+        day = datetime(year, MONTHS.index(match["month"]) + 1, int(match["day"]), tzinfo=UTC)
+    except ValueError:
+        return None
+    hours, minutes, seconds = (int(part) for part in match["time"].split(":"))
+    at = day.timestamp() + 3600 * hours + 60 * minutes + seconds
+    return min(max(at - now, 0.0), LONGEST)
