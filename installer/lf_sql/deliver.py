@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import ssl
 from collections.abc import Sequence
 from decimal import Decimal
@@ -26,6 +27,22 @@ from lf_sql.plain import plain
 
 ANSWER_MOST = 1024 * 1024  # bytes of a body that can become a result
 SAID_MOST = 300  # characters of another body that are kept
+
+HOST = re.compile(r"([\w-]{1,63}\.)*[\w-]{1,63}\.?", re.ASCII)
+
+
+def is_url(text: str) -> bool:
+    """Whether it is an http or https URL that a request can be made of; a blank is in none."""
+    if not text.isprintable() or " " in text:
+        return False
+    try:
+        url = httpx.Request("POST", text).url
+        host = url.host  # a name that begins with xn-- is decoded only now
+    except (httpx.InvalidURL, ValueError):
+        return False
+    is_host = ":" in host or HOST.fullmatch(url.raw_host.decode()) is not None
+    has_port = url.port is None or 0 < url.port < 65_536
+    return url.scheme in ("http", "https") and is_host and has_port
 
 
 class Endpoint:
@@ -111,7 +128,7 @@ async def _body(answer: httpx.Response) -> tuple[bytes, bool]:
         text += chunk
         if len(text) > ANSWER_MOST:
             return text[:ANSWER_MOST], False
-    return text, answer.headers.get("content-encoding", "identity") == "identity"
+    return text, answer.headers.get("content-encoding", "identity").lower() == "identity"
 
 
 def _object(text: bytes) -> dict[str, Any] | None:

@@ -6,6 +6,8 @@ import selectors
 import socket
 from contextlib import suppress
 
+LONGEST = 86_400.0  # seconds; a selector takes no more than 24 days
+
 
 class Wake:
     """As threading.Event, for a thread that also waits for a socket."""
@@ -22,6 +24,8 @@ class Wake:
 
     def wait(self, timeout: float | None, other: int | None = None) -> bool:
         """Until woken or so many seconds; whether `other`, a file number, is ready to be read."""
+        if timeout is not None:
+            timeout = min(timeout, LONGEST)
         with selectors.DefaultSelector() as selector:
             selector.register(self._read, selectors.EVENT_READ)
             if other is not None:

@@ -15,13 +15,14 @@ import pytest
 from standardwebhooks import Webhook
 
 from lf_sql import Executor, webhook
-from lf_sql.deliver import Endpoint
+from lf_sql.deliver import Endpoint, is_url
 from lf_sql.executor.handlers import Handler
 from tests.executor.conftest import Place, at_work
 from tests.executor.endpoint import JSON, Request, Server, answer
 from tests.support.cli import lf_sql, process
 from tests.support.database import wait_until
 from tests.support.processes import running
+from tests.support.retry_after import ASKS, NOW
 from tests.support.webhooks import verified_all
 
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
@@ -67,6 +68,7 @@ ANSWERS: dict[str, tuple[Callable[..., Any], str, str | None, Any]] = {
     "/empty": (always("200 OK"), "failed", "contract_violated", "without a JSON object"),
     "/created": (always("201 Created", "{}"), "failed", "contract_violated", "answered 201: {}"),
     "/huge": (always("200 OK", HUGE), "failed", "contract_violated", "more than 1048576 bytes"),
+    "/plain": (always("200 OK", '{"rows": 4}', "content-encoding: Identity"), "completed", None, {"rows": 4}),
     "/bomb": (always("200 OK", b"x", "content-encoding: gzip"), "failed", "contract_violated", "compressed"),
     "/moved": (always("307 Temporary Redirect", "", "location: /fine"), "failed", "contract_violated", "answered 307"),
     "/gone": (always("410 Gone", "no\nsuch\x1b[31m job"), "failed", "contract_violated", "answered 410: no\\nsuch\\x1b[31m job"),
@@ -253,6 +255,9 @@ def test_as_a_command(place: Place, server: Server) -> None:
         ((), SECRET, "give --url URL"),
         (("--url", "ftp://x/"), SECRET, "an http or https URL is wanted"),
         (("--route", "nothing"), SECRET, "TITLE=URL is wanted"),
+        (("--lease", "2d", "--url", "http://x"), SECRET, "--lease must be 1s to 1d, not 2d"),
+        (("--lease", "999ms", "--url", "http://x"), SECRET, "--lease must be 1s to 1d, not 999ms"),
+        (("--timeout", "0s", "--url", "http://x"), SECRET, "--timeout must be a millisecond"),
         (("--url", "http://x"), "whsec_c2hvcnQ=", "24 to 64 bytes, not 5"),
         (("--url", "http://x"), "no base64 at all!", "whsec_ and base64"),
         (("--route", "a=http://x", "--route", "a=http://y"), SECRET, "a handler for 'a' already"),
@@ -262,6 +267,38 @@ def test_wrong_use(arguments: tuple[str, ...], secret: str, said: str, monkeypat
     monkeypatch.setitem(os.environ, "LF_SQL_WEBHOOK_SECRET", secret)
     found = lf_sql("runs", "deliver", "--once", *arguments, dsn="host=/nowhere")
     assert found.returncode in (1, 2) and said in found.stderr and secret not in found.stderr
+
+
+BAD_URLS = [
+    "", "x", "ftp://x/", "http://", "http:///x", "http://exa mple/", "http://h/a b", " http://h/",
+    "http://h/a\nb", "http://h/\t", "http://h/\x7f", "http://h/\u2028", "http://h/\u00a0",
+    "http://xn--/", "http://xn--a/", "http://xn--ls8h.la/", "http://\u2603.net/", "http://a..b/",
+    "http://.a/", "http://a%20b/", "http://h\\x/", f"http://{'a' * 64}.de/", "http://[v1.x]/",
+    "http://[::1", "http://1.2.3.999/", "http://h:0/", "http://h:65536/", "http://h:x/",
+    f"http://h/{'a' * 70_000}",
+]  # fmt: skip
+GOOD_URLS = [
+    "http://h", "https://h.example.org./a?b=c#d", "HTTP://H:8080/", "http://u:p@h/", "http://x_y/",
+    "http://127.0.0.1:1/", "http://[::1]:8080/", "http://[fe80::1%25eth0]/", "http://fa\u00df.de/",
+    "http://xn--tda.de/", "http://h/\u00fc?\u00fc=%zz", f"http://{'a' * 63}.de/",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", BAD_URLS, ids=[ascii(url)[:30] for url in BAD_URLS])
+def test_a_url_that_no_request_can_have_is_wrong_use(url: str, monkeypatch: Any) -> None:
+    """Before a run is claimed, and burnt."""
+    monkeypatch.setitem(os.environ, "LF_SQL_WEBHOOK_SECRET", SECRET)
+    asks = [("--url", url)]
+    asks += [("--route", f"t={url}")] if url.startswith("http://") and url != "http://" else []
+    for given in asks:
+        found = lf_sql("runs", "deliver", "--once", *given, dsn="host=/nowhere")
+        assert (found.returncode, found.stdout) == (2, ""), found.stderr
+        assert "an http or https URL is wanted, not " in found.stderr
+
+
+@pytest.mark.parametrize("url", GOOD_URLS, ids=ascii)
+def test_a_url_that_a_request_can_have(url: str) -> None:
+    assert is_url(url)
 
 
 def test_unsigned_where_somebody_says_so(place: Place, server: Server, monkeypatch: Any) -> None:
@@ -284,11 +321,14 @@ def test_unsigned_where_somebody_says_so(place: Place, server: Server, monkeypat
     assert "webhook-signature" not in request.headers and request.headers["webhook-timestamp"]
 
 
-def test_retry_after_as_http_has_it() -> None:
-    now = datetime(2026, 11, 28, 12, tzinfo=UTC).timestamp()
-    asks = {
-        "120": 120, " 7 ": 7, "0": 0, "999999999999": 86_400,
-        "Sat, 28 Nov 2026 12:01:40 GMT": 100, "Sat, 28 Nov 2026 11:00:00 GMT": 0,
-        "-5": None, "1.5": None, "soon": None, "": None, None: None, "٣": None,
-    }  # fmt: skip
-    assert {text: webhook.retry_after(text, now) for text in asks} == asks
+def test_retry_after_as_http_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the zone of the machine; the database reads the same."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        found = {text: webhook.retry_after(text, NOW.timestamp()) for text in ASKS}
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert found == ASKS
+    assert webhook.retry_after(None) is None

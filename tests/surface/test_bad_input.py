@@ -12,6 +12,7 @@ import pytest
 
 from lf_sql.cli.params import Duration
 from lf_sql.durations import duration
+from lf_sql.wake import Wake
 from tests.support.command import Command
 from tests.support.database import Database, Tenant
 
@@ -50,6 +51,19 @@ def test_a_duration_that_is_too_long(lf: Command, args: list[str], most: str) ->
     said = lf(*args, code=2).err
     assert f"{value} is too long: {most}" in said
     assert "internal error" not in said
+
+
+@pytest.mark.parametrize("lease", ["2d", "24h1s", "10y", "999ms", "0s"])
+def test_a_lease_that_no_executor_may_have(lf: Command, lease: str) -> None:
+    said = lf("runs", "work", "--lease", lease, "--", "true", code=2).err
+    assert "--lease must be 1s to 1d, not " in said
+
+
+def test_a_poll_that_is_longer_than_a_selector_takes() -> None:
+    wake = Wake()
+    wake.set()
+    wake.wait(Duration().convert("10y", None, None) / 1000)
+    wake.close()
 
 
 @pytest.mark.parametrize(

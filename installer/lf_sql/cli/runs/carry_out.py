@@ -12,6 +12,7 @@ import click
 
 from lf_sql.cells import executors as fleet
 from lf_sql.cli.worker import say
+from lf_sql.durations import spelt
 from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor, Outcome
 
@@ -21,6 +22,13 @@ class Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         say(record.getMessage())
+
+
+def lease_of(milliseconds: int) -> float:
+    """--lease in seconds. UsageError: no executor may have such a lease."""
+    if not 1000 <= milliseconds <= 86_400_000:
+        raise click.UsageError(f"--lease must be 1s to 1d, not {spelt(milliseconds)}")
+    return milliseconds / 1000
 
 
 def carry_out(executor: Executor, once: bool) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from urllib.parse import urlsplit
 
 import click
 
 from lf_sql import webhook
 from lf_sql.cli.context import options
 from lf_sql.cli.params import Duration
-from lf_sql.cli.runs.carry_out import carry_out
+from lf_sql.cli.runs.carry_out import carry_out, lease_of
 from lf_sql.environment import WEBHOOK_SECRET
 from lf_sql.errors import LfSqlError
 from lf_sql.executor import Executor
@@ -42,12 +41,9 @@ ROUTE = re.compile(r"(.+?)=(https?://.+)", re.DOTALL)
 
 
 def _url(text: str) -> str:
-    try:
-        parts = urlsplit(text)
-        is_good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        is_good = False
-    if not is_good:
+    from lf_sql.deliver import is_url
+
+    if not is_url(text):
         raise click.BadParameter(f"an http or https URL is wanted, not {text!r}")
     return text
 
@@ -142,12 +138,6 @@ def command(
     own URL alone. SIGTERM lets what is under way finish; a second one ends it, a third leaves what
     the server has not taken yet.
     """
-    targets = _routes(routes)
-    if url is None and (not targets or workflows):
-        raise click.UsageError("give --url URL, or --route TITLE=URL")
-    keys = _keys(unsigned)
-    if lease < 1000 or timeout < 1:
-        raise click.UsageError("--lease must be a second at least, --timeout a millisecond")
     try:
         from lf_sql.deliver import Endpoint
     except ImportError as error:
@@ -155,17 +145,22 @@ def command(
             f"deliveries need a package that is not here: {error.name}",
             "pip install 'lf-sql[executor]'",
         ) from None
+    targets = _routes(routes)
+    if url is None and (not targets or workflows):
+        raise click.UsageError("give --url URL, or --route TITLE=URL")
+    keys = _keys(unsigned)
+    seconds = lease_of(lease)
+    if timeout < 1:
+        raise click.UsageError("--timeout must be a millisecond at least")
+    default = [] if url is None else [_url(url)]
     endpoints = {
         address: Handler.of(Endpoint(address, keys, timeout / 1000), concurrency)
-        for address in [
-            *([_url(url)] if url is not None else []),
-            *(address for _, address in targets),
-        ]
+        for address in [*default, *(address for _, address in targets)]
     }
     executor = Executor(
         options().dsn,
         concurrency=concurrency * len(endpoints),
-        lease=lease / 1000,
+        lease=seconds,
         poll=max(poll / 1000, 0.05),
         once=once,
         application="lf-sql runs deliver",

@@ -12,7 +12,7 @@ import psycopg
 from lf_sql import actions, environment, refusals
 from lf_sql.cli.context import options
 from lf_sql.cli.params import Duration, Filled
-from lf_sql.cli.runs.carry_out import carry_out, carry_out_all
+from lf_sql.cli.runs.carry_out import carry_out, carry_out_all, lease_of
 from lf_sql.cli.where import cells_of
 from lf_sql.commands import Commands
 from lf_sql.errors import LfSqlError
@@ -111,17 +111,16 @@ def command(
             f"there is no command {command[0]!r}, and every run would fail",
             "give its path, or one that is found in PATH and may be executed",
         )
+    seconds = lease_of(lease)
     if not command:
         command = _actions(shell, sql)
-    if lease < 1000:
-        raise click.UsageError("--lease must be a second at least")
     with ExitStack() as stack:
 
         def executor(dsn: str | None) -> Executor:
             one = Executor(
                 dsn,
                 concurrency=concurrency,
-                lease=lease / 1000,
+                lease=seconds,
                 poll=max(poll / 1000, 0.05),
                 once=once,
                 application="lf-sql runs work",
