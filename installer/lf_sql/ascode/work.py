@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
+from lf_sql import streams
 from lf_sql.ascode import model, perform, plan, present, source
 from lf_sql.ascode.model import Wanted
 from lf_sql.ascode.plan import Plan
@@ -22,7 +22,7 @@ def wanted(files: Sequence[str], with_environment: bool) -> Wanted:
     for name in files:
         try:
             if name == "-":
-                data, shown = sys.stdin.buffer.read(), "<stdin>"
+                data, shown = streams.read(), "<stdin>"
             else:
                 data, shown = Path(name).read_bytes(), name
         except OSError as error:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 import psycopg
 
-from lf_sql import __version__, db
+from lf_sql import __version__, db, streams
 from lf_sql.cli.context import Options, adopt
 from lf_sql.cli.lazy import LazyGroup
 from lf_sql.cli.terminal import prose
@@ -48,6 +48,7 @@ WRONG_USE = "22"
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The console script: whatever happens, one line and a hint, never a traceback."""
+    streams.complete()
     sys.exit(run(argv))
 
 
@@ -78,7 +79,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         _complain("interrupted", None)
         return 130
     except BrokenPipeError:  # `lf-sql ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.drop_stdout()
         return 0
     except LfSqlError as error:
         _complain(error.message, error.hint)
@@ -87,6 +88,10 @@ def run(argv: Sequence[str] | None = None) -> int:
         if (error.sqlstate or "").startswith(WRONG_USE):
             return 2
     except Exception as error:  # the last resort: a traceback is for developers
+        if isinstance(error, OSError) and streams.is_of_stdout(error):
+            streams.drop_stdout()
+            _complain(f"cannot write to standard output: {error.strerror}", None)
+            return 1
         if os.environ.get("LF_SQL_DEBUG"):
             raise
         _complain(

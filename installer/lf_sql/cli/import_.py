@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import click
 
+from lf_sql import streams
 from lf_sql.cli.candidates import zones
 from lf_sql.cli.context import connect, note, options
 from lf_sql.cli.lazy import SuggestingGroup
@@ -86,7 +87,8 @@ def tell(
 
 
 def _text(file: IO[bytes]) -> str:
-    data: bytes = file.read()
+    is_stdin = file.name in (0, "<stdin>")
+    data: bytes = streams.read() if is_stdin else file.read()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -131,7 +131,8 @@ class Json(click.ParamType):
                 text = Path(text[1:]).read_text(encoding="utf-8")
             json.loads(text)
         except OSError as error:
-            self.fail(f"{text[1:]}: {error.strerror}", param, ctx)
+            what = "cannot read standard input" if text == "-" else text[1:]
+            self.fail(f"{what}: {error.strerror}", param, ctx)
         except RecursionError:
             self.fail("this JSON is nested too deep", param, ctx)
         except ValueError as error:
