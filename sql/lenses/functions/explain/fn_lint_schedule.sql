@@ -45,13 +45,24 @@ findings as (
         when 'moved' then 'slots of the skipped time fire right after it'
         else 'slots of the repeated time come once, the first time' end) as message,
     case when k.change ->> 'effect' in ('skipped', 'doubled')
-      then 'Write the hour without a leading *, such as 0-23, or choose UTC.'
+      then format('Write %s, without a leading *, or choose UTC.', f.advice)
       else 'Choose an hour outside the change, or UTC, if that is not meant.' end as hint
   from chosen as c
   cross join unnest(array[true, false]) as w (is_forward)
   cross join lateral (
     select lenses.fn_lint_clock(c.cron_spec, c.timezone, now(), w.is_forward) as change
   ) as k
+  -- What begins with * makes it real time: the minute, the hour, or both.
+  cross join lateral (
+    select string_agg(
+      format('the %s as %s', u.name, left(regexp_replace(u.field, '^[*]', u.whole), 100)),
+      ' and ' order by u.place) as advice
+    from unnest(
+      (regexp_split_to_array(btrim(c.cron_expr, E' \t\r\n'), '[ \t]+'))[1:2],
+      array['minute', 'hour'], array['0-59', '0-23']
+    ) with ordinality as u (field, name, whole, place)
+    where u.field like '*%'
+  ) as f
   where c.cron_expr is not null and k.change is not null
 
   union all
@@ -59,7 +70,8 @@ findings as (
   select c.id, 2, 'uneven_step', 'warning',
     format('%s in the %s field does not divide %s: the last distance of each %s is %s, not %s',
       k.step ->> 'item', k.step ->> 'field', k.step ->> 'round',
-      case k.step ->> 'field' when 'minute' then 'hour' when 'hour' then 'day' else 'month' end,
+      case k.step ->> 'field' when 'minute' then 'hour' when 'hour' then 'day'
+        when 'month' then 'year' when 'day-of-week' then 'week' else 'month' end,
       k.step ->> 'last',
       k.step ->> 'step'),
     'Choose a step that divides it, or an interval schedule for an even distance.'
@@ -86,6 +98,21 @@ findings as (
     and coalesce(
       lenses.fn_cron_nth_after(c.cron_spec, c.timezone, now(), 2) > now() + interval '1461 days',
       true)
+
+  union all
+
+  select c.id, 4, 'rare', 'error',
+    format('it has no slot from %s until its end at %s: it never fires',
+      to_char(w.since, 'YYYY-MM-DD HH24:MI UTC'), to_char(c.end_at, 'YYYY-MM-DD HH24:MI UTC')),
+    'Give it a window that holds a slot, or none.'
+  from chosen as c
+  cross join lateral (
+    select greatest(c.start_at, date_trunc('minute', c.created_at)) as since
+  ) as w
+  where c.end_at is not null and c.last_run_at is null
+    and lenses.fn_next_slot(
+      c.cron_spec, c.timezone, c.interval_ms, c.created_at, c.start_at, c.end_at,
+      w.since - interval '1 microsecond') is null
 
   union all
 
