@@ -81,8 +81,8 @@ def test_a_pause_keeps_it_and_a_resume_by_run_once_runs_it(scenario: Scenario) -
 BAD = [
     ({"run_at": MONDAY, "cron_expr": "0 9 * * *", "schedule_type": "once"}, "takes run_at and no cron_expr"),
     ({"schedule_type": "once"}, "takes run_at"),
-    ({"run_at": MONDAY, "schedule_type": "cron", "cron_expr": "0 9 * * *"}, "a cron schedule takes"),
-    ({"run_at": MONDAY, "schedule_type": "interval", "interval_ms": 300_000}, "an interval schedule takes"),
+    ({"run_at": MONDAY, "schedule_type": "cron", "cron_expr": "0 9 * * *"}, "takes cron_expr and no interval_ms or run_at"),
+    ({"run_at": MONDAY, "schedule_type": "interval", "interval_ms": 300_000}, "takes interval_ms and no cron_expr or run_at"),
     ({"run_at": "infinity"}, "an instant of the years 1970 to 9999"),
     ({"run_at": "20000-01-01"}, "an instant of the years 1970 to 9999"),
     ({"run_at": MONDAY, "on_holiday": "after"}, 'on_holiday "after" does not go with'),
@@ -104,6 +104,16 @@ def test_what_makes_no_sense_is_refused(
         scenario.make_schedule(cron, next_run_at=None, **rest)
     assert words in str(error.value)
     assert error.value.diag.message_hint
+
+
+def test_the_detail_names_all_that_was_given(scenario: Scenario) -> None:
+    for kind in ("cron", "interval", "once"):
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as error:
+            scenario.make_schedule(
+                None, next_run_at=None, schedule_type=kind, interval_ms=300_000, run_at=MONDAY
+            )
+        detail = error.value.diag.message_detail or ""
+        assert detail.startswith("cron_expr is NULL, interval_ms is 300000, run_at is 2027-03-01 ")
 
 
 def test_names_are_unique_within_the_tenant(scenario: Scenario) -> None:

@@ -87,9 +87,7 @@ begin
         when jsonb_typeof(v_rule -> 'month_day') <> 'string'
           or v_rule ->> 'month_day' !~ '^(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$'
           or (v_rule ->> 'month_day') in ('02-30', '02-31', '04-31', '06-31', '09-31', '11-31')
-          then 'month_day is a month and a day that it has, such as "12-25"'
-        when v_rule ? 'observed' and jsonb_typeof(v_rule -> 'observed') <> 'boolean'
-          then 'observed is true or false' end
+          then 'month_day is a month and a day that it has, such as "12-25"' end
       when 'nth' then case
         when jsonb_typeof(v_rule -> 'nth') <> 'object'
           or exists (
@@ -134,6 +132,9 @@ begin
     if v_problem is null and v_rule ? 'observed' and v_kind <> 'month_day' then
       v_problem := 'observed goes with month_day';
       v_value := to_jsonb(v_kind);
+    elsif v_problem is null and jsonb_typeof(v_rule -> 'observed') <> 'boolean' then
+      v_problem := 'observed is true or false';
+      v_value := v_rule -> 'observed';
     end if;
     if v_problem is not null then
       raise exception using

@@ -14,6 +14,9 @@ as $$
 declare
   v_new lenses.workflow_schedules := p_new;
   v_slots_a_day integer;
+  v_given constant text := format('cron_expr is %s, interval_ms is %s, run_at is %s.',
+    coalesce(quote_literal(p_new.cron_expr), 'NULL'), coalesce(p_new.interval_ms::text, 'NULL'),
+    coalesce(p_new.run_at::text, 'NULL'));
 begin
   perform lenses.fn_check_instant(v_new.run_at, 'run_at', p_old.run_at);
   v_new.on_holiday := coalesce(v_new.on_holiday, 'skip');
@@ -34,17 +37,16 @@ begin
     raise exception using
       errcode = '22023',
       column = 'cron_expr',
-      message = 'a cron schedule takes cron_expr and no interval_ms',
-      detail = format('cron_expr is %s, interval_ms is %s, run_at is %s.',
-        coalesce(quote_literal(v_new.cron_expr), 'NULL'),
-        coalesce(v_new.interval_ms::text, 'NULL'), coalesce(v_new.run_at::text, 'NULL')),
+      message = 'a cron schedule takes cron_expr and no interval_ms or run_at',
+      detail = v_given,
       hint = 'Give cron_expr alone, or interval_ms alone with schedule_type interval.';
   elsif v_new.schedule_type = 'interval' and (
     v_new.cron_expr is not null or v_new.run_at is not null or v_new.interval_ms is null) then
     raise exception using
       errcode = '22023',
       column = 'interval_ms',
-      message = 'an interval schedule takes interval_ms and no cron_expr',
+      message = 'an interval schedule takes interval_ms and no cron_expr or run_at',
+      detail = v_given,
       hint = 'Give interval_ms alone, in milliseconds, at least 300000 (5 minutes).';
   elsif v_new.schedule_type = 'once' and (
     v_new.cron_expr is not null or v_new.interval_ms is not null or v_new.run_at is null) then
@@ -52,6 +54,7 @@ begin
       errcode = '22023',
       column = 'run_at',
       message = 'a schedule with a single slot takes run_at and no cron_expr or interval_ms',
+      detail = v_given,
       hint = 'Give run_at alone, an instant such as 2026-12-24 09:00+01.';
   elsif v_new.interval_ms not between 300000 and 316224000000 then
     raise exception using
