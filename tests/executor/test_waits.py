@@ -29,7 +29,9 @@ WAITS: list[tuple[Any, float | None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("wait", "seconds"), WAITS, ids=[repr(w)[:30] for w, _ in WAITS])
+@pytest.mark.parametrize(
+    ("wait", "seconds"), WAITS, ids=[f"{n}-{type(w).__name__}" for n, (w, _) in enumerate(WAITS)]
+)
 def test_what_a_wait_is_in_seconds(wait: Any, seconds: float | None) -> None:
     found = seconds_of(wait)
     assert found == seconds and type(found) in (float, type(None))
