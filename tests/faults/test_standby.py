@@ -37,6 +37,16 @@ def test_every_reading_command(standby: str, tmp_path: Path) -> None:
             assert "error" not in answer.stderr, (words, answer)
 
 
+def test_diff_shows_the_plan(standby: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("workflows: {another: {schedules: {morning: {every: 6h}}}}")
+    answer = lf_sql("diff", str(file), "--as", ALICE.user, dsn=standby)
+    assert answer.returncode == 1, answer
+    assert "+ another" in answer.stdout
+    assert "this session only reads: whether apply is refused was not tried" in answer.stderr
+    assert "error" not in answer.stderr
+
+
 def test_every_page_of_the_console(standby: str) -> None:
     for path, status, text in pages(standby, ALICE.user, ALICE.ids):
         assert status == 200, (path, text)

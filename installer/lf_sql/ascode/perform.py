@@ -65,6 +65,17 @@ where s.calendar_id = any(%s)
 order by 2
 """,
 }
+CALLED = [  # functions of schema public
+    *("fn_upsert_workflow_schedule", "fn_patch_workflow_schedule", "fn_delete_workflow_schedule"),
+    *("fn_upsert_workflow", "fn_set_workflow_status", "fn_create_schedule_calendar"),
+    *("fn_update_schedule_calendar", "fn_delete_schedule_calendar", "fn_set_project"),
+]
+MAY = """
+select not current_setting('transaction_read_only')::boolean
+  and count(*) filter (where has_function_privilege(p.oid, 'execute')) = %(count)s as may
+from pg_catalog.pg_proc as p
+where p.pronamespace = 'public'::regnamespace and p.proname = any(%(names)s::name[])
+"""
 BATCH = 200
 # Where the file has a column of a schedule; a calendar's and a workflow's columns are keys.
 PLACES = {
@@ -85,6 +96,20 @@ def lock(conn: Connection, user_id: UUID) -> None:
         "pg_catalog.hashtextextended('lf-sql apply ' || %s, 0))",
         [str(user_id)],
     )
+
+
+def may(conn: Connection) -> bool:
+    """Whether this session could carry out a plan: no standby, and all functions are the role's."""
+    row = conn.execute(MAY.encode(), {"names": CALLED, "count": len(CALLED)}).fetchone()
+    return bool(row and row["may"])
+
+
+def attempt(conn: Connection, plan: Plan, project: str | None) -> None:
+    """The same as `perform`, and then undone: it raises what `perform` would raise."""
+    with conn.transaction():
+        perform(conn, plan, project)
+        conn.execute("set constraints all immediate")
+        raise psycopg.Rollback
 
 
 def perform(conn: Connection, plan: Plan, project: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lf_sql.ascode import present, work
+from lf_sql.ascode import perform, present, work
 from lf_sql.cli import changes
 from lf_sql.cli.apply import ENV, FILES, PRUNE
 from lf_sql.cli.context import acting, note, options
@@ -19,18 +19,26 @@ from lf_sql.cli.session import installed
 @ENV
 @PRUNE
 def command(files: tuple[str, ...], with_environment: bool, prune: bool) -> None:
-    """Show what `apply` would add, change and remove; exit 1 if there is anything."""
+    """Show what `apply` would add, change and remove; exit 1 if there is anything.
+
+    It does so and undoes it, so that what `apply` would refuse is refused here already.
+    """
     if not files:
         raise click.UsageError("name a FILE, or - for standard input")
     wanted = work.wanted(files, with_environment)
     with installed() as conn:
         user_id = present.user_of(conn, wanted.tenant, options().as_user)
         with acting(conn, user_id):
-            plan = work.made(conn, user_id, wanted, prune, holding=False)
+            can_try = perform.may(conn)
+            plan = work.made(conn, user_id, wanted, prune, holding=can_try)
+            if can_try and plan.changes:
+                perform.attempt(conn, plan, wanted.project)
     if options().as_json:
         click.echo(changes.as_json(plan, wanted.project, False))
     else:
         changes.text(plan)
         note(changes.summary(plan, False))
     if plan.changes:
+        if not can_try:
+            note("this session only reads: whether apply is refused was not tried")
         raise click.exceptions.Exit(1)
