@@ -6,6 +6,8 @@ from __future__ import annotations
 class LfSqlError(Exception):
     """The answer is bad news; exit code 1. `message` is one line, `hint` says what to do."""
 
+    exit_code = 1
+
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message

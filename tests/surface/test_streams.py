@@ -52,7 +52,7 @@ def test_output_that_cannot_be_written(
     ("args", "code"),
     [
         (["apply", "-"], 1),
-        (["diff", "-"], 1),
+        (["diff", "-"], 2),
         (["import", "crontab", "-"], 1),
         (["import", "crontab"], 1),
         (["import", "kubernetes"], 1),

@@ -83,6 +83,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         return 0
     except LfSqlError as error:
         _complain(error.message, error.hint)
+        return error.exit_code
     except psycopg.Error as error:
         _complain(*db.describe(error))
         if (error.sqlstate or "").startswith(WRONG_USE):
