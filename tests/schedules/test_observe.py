@@ -190,6 +190,12 @@ def test_one_schedule(alice: Caller) -> None:
     paused = alice.value("fn_get_workflow_schedule", schedule_id=key)
     assert (paused["status"], paused["description"]) == ("paused", "mine")
     assert paused["next_slots"] == shown["next_slots"]
+    alice.db.execute(
+        "update lenses.workflow_schedules set next_run_at = '2031-03-08 10:20:30Z' where id = %s",
+        [key],
+    )
+    beside = alice.value("fn_get_workflow_schedule", schedule_id=key)
+    assert beside["next_slots"] == ["2031-03-08T10:20:30+00:00", *shown["next_slots"][1:]]
 
 
 def test_one_schedule_and_its_runs(alice: Caller) -> None:

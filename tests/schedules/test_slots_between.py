@@ -86,6 +86,17 @@ def test_what_is_paused_is_not_due_but_has_its_slots(db: Database, owner: Tenant
         assert listed(db) == before
 
 
+def test_a_single_slot_outside_its_window_is_none(db: Database, owner: Tenant) -> None:
+    with as_user(db, owner):
+        [key] = [key for key, slots in listed(db).items() if slots == [END - timedelta(minutes=1)]]
+    db.execute("update lenses.workflow_schedules set end_at = %s where id = %s", [START, key])
+    with as_user(db, owner):
+        assert key not in listed(db)
+        due = db.column("select schedule_id from public.fn_schedules_due_between(%s, %s)",
+                        [START, END])  # fmt: skip
+    assert key not in due
+
+
 def test_a_stranger_sees_nothing(db: Database, owner: Tenant, bob: Tenant) -> None:
     ids = db.column("select id from lenses.workflow_schedules")
     with as_user(db, bob):

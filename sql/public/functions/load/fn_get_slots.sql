@@ -43,14 +43,9 @@ begin
       hint = 'Give the ids of at most 100.';
   end if;
   return query
-  select s.id, x.slot
+  select s.id, n.slot
   from lenses.workflow_schedules as s
-  cross join lateral (
-    select n.slot from lenses.fn_next_slots(s.id, v_after, v_last, v_limit) as n (slot)
-    where s.run_at is null
-    union all
-    select s.run_at where s.run_at between p_from and v_last
-  ) as x
+  cross join lateral lenses.fn_next_slots(s.id, v_after, v_last, v_limit) as n (slot)
   where s.lenser_id = v_lenser_id and s.id = any(p_schedule_ids)
   union all
   select c.id, n.slot

@@ -74,6 +74,7 @@ begin
     select f.id, f.kind, f.run_at, 1
     from firing as f
     where f.run_at between p_from and v_last
+      and coalesce(f.run_at >= f.start_at, true) and coalesce(f.run_at <= f.end_at, true)
   )
   select f.id, f.kind, f.total, f.first_at
   from found as f

@@ -36,9 +36,14 @@ begin
       when v_row.next_run_at is null then '[]'
       else (
         select coalesce(jsonb_agg(n.slot order by n.slot), '[]')
-        from lenses.fn_next_slots(
-          p_schedule_id, greatest(v_row.next_run_at - interval '1 microsecond', now()), 'infinity',
-          5
+        from (
+          -- The next one may be no slot of the rule.
+          select v_row.next_run_at where v_row.next_run_at > now()
+          union all
+          select lenses.fn_next_slots(
+            p_schedule_id, greatest(v_row.next_run_at, now()), 'infinity', 5)
+          order by 1
+          limit 5
         ) as n (slot)
       )
     end,
