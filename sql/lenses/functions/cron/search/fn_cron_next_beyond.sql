@@ -24,12 +24,12 @@ begin
   end if;
   if not v_is_back then
     -- slots of the closed dates just before may have moved to the next open one
-    v_from := lenses.fn_calendar_barrier(p_spec.calendar_id, p_after, -1);
+    v_from := lenses.fn_cron_reach(p_spec, p_timezone, p_after, -1);
   end if;
   v_next := lenses.fn_cron_next_after_spec(v_base, p_timezone, p_after);
   loop
     v_until := case
-      when v_is_back then lenses.fn_calendar_barrier(p_spec.calendar_id, v_next, 1)
+      when v_is_back then lenses.fn_cron_reach(p_spec, p_timezone, v_next, 1)
       else v_next end;
     exit when v_until <= v_from;
     select least(v_slot, min(m.slot)) into v_slot

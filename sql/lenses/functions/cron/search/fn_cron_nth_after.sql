@@ -1,5 +1,6 @@
 -- The p_n-th slot strictly after p_after: the p_n-th of lenses.fn_cron_next, without walking there.
 -- Years are skipped by lenses.fn_cron_count, then the stretches between two changes of the clock.
+-- Slots that move off the closed dates of a calendar are listed, many at once.
 create or replace function lenses.fn_cron_nth_after(
   p_spec lenses.cron_spec,
   p_timezone text,
@@ -32,13 +33,13 @@ begin
   elsif p_n = 1 then
     return lenses.fn_cron_next_after_spec(p_spec, p_timezone, p_after);
   end if;
-  if p_spec.day_rule > 7 then
-    v_until := v_from;
-    for v_place in 1..p_n loop
-      v_until := lenses.fn_cron_next_after_spec(p_spec, p_timezone, v_until);
-      exit when v_until is null;
-    end loop;
-    return v_until;
+  if p_spec.day_rule = 8 then
+    return null;
+  elsif p_spec.day_rule > 7 then
+    return (
+      select max(s)
+      from lenses.fn_cron_next_moved(p_spec, p_timezone, p_after, 'infinity', p_n) as s
+      having count(*) = p_n);
   end if;
   loop
     v_until := v_from + interval '8784 hours';

@@ -17,6 +17,11 @@ declare
   v_slot timestamptz := p_after;
 begin
   select s.* into v_schedule from lenses.workflow_schedules as s where s.id = p_schedule_id;
+  if (v_schedule.cron_spec).day_rule > 15 then
+    return query
+    select n from lenses.fn_next_moved_slots(v_schedule, p_after, p_until, p_limit) as n;
+    return;
+  end if;
   for i in 1 .. p_limit loop
     v_slot := lenses.fn_next_slot(
       v_schedule.cron_spec, v_schedule.timezone, v_schedule.interval_ms, v_schedule.created_at,

@@ -1,7 +1,8 @@
 -- What is due of one schedule at p_now: decides once about late slots that are seen for the first
 -- time, lists up to p_cap due slots in order, and returns the state of the backlog behind them.
 -- Late slots are counted and jumped over, never walked, so a gap of years costs as much as one of a
--- day. A slot is never due before the slot before it, since slots go in order.
+-- day; only those that move off closed dates are listed, whole ranges at once. A slot is never due
+-- before the slot before it, since slots go in order.
 create or replace function lenses.fn_plan_slots(
   p_schedule lenses.workflow_schedules,
   p_now timestamptz,
