@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from tests.support.callers import Caller
 from tests.support.scenario import MONDAY, Scenario
 
 DAY = timedelta(days=1)
@@ -113,3 +115,40 @@ def test_a_calendar_that_changes_moves_what_comes(scenario: Scenario) -> None:
     )
     scenario.db.execute("update lenses.workflow_schedules set on_holiday = 'skip'")
     assert scenario.db.value("select next_run_at from lenses.workflow_schedules") == MONDAY + DAY
+
+
+@pytest.mark.parametrize("on_holiday", ["before", "after"])
+@pytest.mark.parametrize("what", ["tick", "resume", "preview"])
+def test_many_slots_take_few_searches(scenario: Scenario, on_holiday: str, what: str) -> None:
+    """A month missed, or 200 slots to show: searched by the day at most, not by the slot."""
+    now = scenario.db.value("select date_bin('15 minutes', now(), '2020-01-01Z')")
+    weekends = closed(scenario, "2026-01-01")
+    scenario.db.execute(
+        "update lenses.schedule_calendars set rules = %s where id = %s",
+        [json.dumps([{"weekdays": ["SAT", "SUN"]}]), weekends],
+    )
+    schedule = scenario.make_schedule(
+        "*/15 * * * *", next_run_at=None, calendar_id=weekends, on_holiday=on_holiday
+    )
+    caller = Caller(scenario.db, scenario.tenant)
+    if what == "resume":
+        caller.one("fn_pause_workflow_schedule", schedule_id=schedule)
+    if what != "preview":
+        scenario.set(schedule, next_run_at=now - timedelta(days=30))
+    with scenario.db.transaction():
+        scenario.db.execute("set local track_functions = 'all'")
+        if what == "tick":
+            scenario.tick(now)
+        elif what == "resume":
+            caller.one("fn_resume_workflow_schedule", schedule_id=schedule)
+        else:
+            shown = scenario.db.rows(
+                "select * from lenses.fn_preview_schedule_ticks(%s, 200)", [schedule]
+            )
+            assert len(shown) == 200
+        calls = dict(scenario.db.rows("select funcname, calls from pg_stat_xact_user_functions"))
+    if what != "preview":
+        [(count, _, _)] = scenario.missed(schedule)
+        assert count > 1900  # of 2,880, since the weekends' fall together with others
+    assert calls["fn_calendar_window"] < 100
+    assert calls["fn_cron_next_after_spec"] < 300

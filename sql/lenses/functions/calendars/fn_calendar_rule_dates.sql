@@ -17,6 +17,7 @@ declare
   v_rule jsonb;
   v_from date;
   v_until date;
+  v_weekdays integer[];
   v_days date[];
   v_found date[] := '{}';
 begin
@@ -24,11 +25,14 @@ begin
     v_from := greatest(p_from, (v_rule ->> 'from')::date);
     v_until := least(p_until, (v_rule ->> 'until')::date);
     continue when v_from > v_until;
+    -- once, not for each date
+    v_weekdays := case when v_rule ? 'weekdays'
+      then lenses.fn_rule_weekdays(v_rule -> 'weekdays') end;
     v_days := case
       when v_rule ? 'weekdays' then array(
         select p_from + n
         from generate_series(v_from - p_from, v_until - p_from) as n
-        where extract(dow from p_from + n) = any (lenses.fn_rule_weekdays(v_rule -> 'weekdays')))
+        where extract(dow from p_from + n) = any (v_weekdays))
       when v_rule ? 'month_day' then array(
         select d.day
         from generate_series(

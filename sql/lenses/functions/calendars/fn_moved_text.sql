@@ -1,7 +1,5 @@
 -- owner: lf_sql_engine
--- Where a moved slot came from, for people: "moved from Fri 25 Dec: us-federal-holidays". NULL for
--- a slot that did not move. Where several slots moved to one, the text names the first and counts
--- the rest.
+-- Where a moved slot came from, as lenses.fn_moved_texts says it; NULL for one that did not move.
 create or replace function lenses.fn_moved_text(
   p_schedule lenses.workflow_schedules,
   p_slot timestamptz
@@ -12,20 +10,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_from timestamptz[];
 begin
-  if p_schedule.on_holiday = 'skip' or p_schedule.calendar_id is null then
-    return null;
-  end if;
-  v_from := lenses.fn_cron_moved_from(p_schedule.cron_spec, p_schedule.timezone, p_slot);
-  if v_from = '{}' then
-    return null;
-  end if;
-  return format('moved from %s%s: %s',
-    to_char(v_from[1] at time zone p_schedule.timezone, 'Dy DD Mon'),
-    case when cardinality(v_from) > 1
-      then format(' and %s more', cardinality(v_from) - 1) else '' end,
-    (select c.name from lenses.schedule_calendars as c where c.id = p_schedule.calendar_id));
+  return (select t.moved_from from lenses.fn_moved_texts(p_schedule, array[p_slot]) as t);
 end;
 $$;

@@ -77,12 +77,13 @@ begin
     from (
       select
         d.slot, (d.slot at time zone v_zone)::date as day, d.decision,
-        coalesce(d.reason, lenses.fn_moved_text(v_schedule, d.slot), 'ok') as reason
+        coalesce(d.reason, m.moved_from, 'ok') as reason
       from lenses.fn_evaluate_slots(
         array(
           select row(v_schedule.id, n, n, false, null)::lenses.slot_candidate
           from unnest(v_slots) as n
         ), now(), 'preview') as d
+      left join lenses.fn_moved_texts(v_schedule, v_slots) as m on m.slot = d.slot
     ) as q
     group by q.day, q.decision, q.reason
     order by q.day, min(q.slot);

@@ -25,6 +25,7 @@ declare
   v_first timestamptz;
   v_largest bigint;
   v_most integer;
+  v_slots timestamptz[];
 begin
   if coalesce(p_n, 0) < 1 then
     raise exception using
@@ -54,19 +55,19 @@ begin
     from jsonb_array_elements(v_schedule.inputs_rotation) as e;
   end if;
   v_most := greatest(least(p_n, 200, 16777216 / nullif(v_largest, 0)), 1);
+  v_slots := array(
+    select v_first where v_first <= v_until
+    union all
+    select n from lenses.fn_next_slots(p_schedule_id, v_first, v_until, v_most - 1) as n);
   return query
-  select d.slot, d.decision,
-    coalesce(d.reason, lenses.fn_moved_text(v_schedule, d.slot), 'ok'), d.inputs
+  select d.slot, d.decision, coalesce(d.reason, m.moved_from, 'ok'), d.inputs
   from lenses.fn_evaluate_slots(
     array(
-      select row(p_schedule_id, t.slot, t.slot, false, null)::lenses.slot_candidate
-      from (
-        select v_first as slot where v_first <= v_until
-        union all
-        select n from lenses.fn_next_slots(
-          p_schedule_id, v_first, v_until, v_most - 1) as n
-      ) as t
-    ), v_now, 'preview') as d;
+      select row(p_schedule_id, t, t, false, null)::lenses.slot_candidate
+      from unnest(v_slots) as t
+    ), v_now, 'preview') as d
+  left join lenses.fn_moved_texts(v_schedule, v_slots) as m on m.slot = d.slot
+  order by d.slot;
 end;
 $$;
 
