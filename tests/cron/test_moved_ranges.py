@@ -60,7 +60,7 @@ def make_calendar(db: Database, zone: str, base: date, dates: Any) -> Any:
 
 
 @settings(
-    max_examples=300,
+    max_examples=200,
     deadline=None,
     derandomize=True,
     database=None,
