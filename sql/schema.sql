@@ -800,7 +800,8 @@ create table lenses.workflow_schedules (
   constraint workflow_schedules_end_at_check CHECK ((end_at >= start_at)),
   constraint workflow_schedules_last_rotation_index_check CHECK ((last_rotation_index >= 0)),
   constraint workflow_schedules_paused_at_check CHECK (((paused_at IS NULL) OR (NOT is_active))),
-  constraint workflow_schedules_project_check CHECK ((((char_length(project) >= 1) AND (char_length(project) <= 200)) AND (project !~ '[[:cntrl:]]'::text)))
+  constraint workflow_schedules_project_check CHECK ((((char_length(project) >= 1) AND (char_length(project) <= 200)) AND (project !~ '[[:cntrl:]]'::text))),
+  constraint workflow_schedules_wait_reason_check CHECK ((wait_reason = ANY (ARRAY['overlap_in_flight'::text, 'pending_quota'::text, 'limit_in_use'::text])))
 ) with (fillfactor=50);
 CREATE INDEX workflow_schedules_calendar_id_idx ON lenses.workflow_schedules USING btree (calendar_id) WHERE (calendar_id IS NOT NULL);
 CREATE INDEX workflow_schedules_lenser_id_created_at_idx ON lenses.workflow_schedules USING btree (lenser_id, created_at);

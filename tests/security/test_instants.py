@@ -44,8 +44,8 @@ def test_every_column_of_every_table_that_service_role_writes(two_tenants: Datab
     two_tenants.execute("select lenses.fn_begin_tick_at('x', now())")
     two_tenants.execute("select lenses.fn_worker_heartbeat('w', 'h', 1, true, '')")
     for table, column, kind in found:
-        if table == "lenses.workflow_versions":
-            continue  # never changed at all
+        if table in ("lenses.workflow_versions", "lenses.schedule_due"):
+            continue  # never changed by hand
         for value in OUTSIDE:
             given = f"{{{value.removesuffix('Z')}}}" if kind == "_date" else value
             with two_tenants.transaction(force_rollback=True):

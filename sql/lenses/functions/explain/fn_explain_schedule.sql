@@ -22,7 +22,6 @@ declare
   v_zone text;
   v_rule jsonb;
   v_guards jsonb;
-  v_guard jsonb;
   v_entry lenses.schedule_slots;
   v_ledger jsonb;
   v_moved timestamptz[];

@@ -58,7 +58,7 @@ findings as (
       format('the %s as %s', u.name, left(regexp_replace(u.field, '^[*]', u.whole), 100)),
       ' and ' order by u.place) as advice
     from unnest(
-      (regexp_split_to_array(btrim(c.cron_expr, E' \t\r\n'), '[ \t]+'))[1:2],
+      (regexp_split_to_array(btrim(c.cron_expr, E' \t\r\n'), E'[ \t]+'))[1:2],
       array['minute', 'hour'], array['0-59', '0-23']
     ) with ordinality as u (field, name, whole, place)
     where u.field like '*%'

@@ -12,7 +12,7 @@ as $$
     -- from the last value that the step reaches to the first one of the next round
     'last', f.size - (f.size - 1 - n.skipped) / s.step * s.step)
   from unnest(
-    regexp_split_to_array(btrim(p_cron_expr, E' \t\r\n'), '[ \t]+'),
+    regexp_split_to_array(btrim(p_cron_expr, E' \t\r\n'), E'[ \t]+'),
     array['minute', 'hour', 'day-of-month', 'month', 'day-of-week'], array[60, 24, 31, 12, 7],
     array[0, 0, 1, 1, 0],
     array['', '', '', 'JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC', 'SUNMONTUEWEDTHUFRISAT']
