@@ -214,6 +214,7 @@ def test_faults_at_random_double_nothing_and_lose_nothing(tmp_path: Path) -> Non
             assert (doubled, lost) == ([], [])
             # A stop of the server may swallow the answer to a start: that run is there all the same.
             assert runs and set(runs) <= set(executed)
+            assert len(executed) - len(runs) <= mixer.faults["shutdown"]
             assert not any("Traceback" in process.output for process in mixer.outputs)
             per_run = Counter((run, n) for what, run, n, _ in rig.log() if what == "start")
             assert set(per_run.values()) == {1}

@@ -43,7 +43,7 @@ def test_diff_shows_the_plan(standby: str, tmp_path: Path) -> None:
     answer = lf_sql("diff", str(file), "--as", ALICE.user, dsn=standby)
     assert answer.returncode == 1, answer
     assert "+ another" in answer.stdout
-    assert "this session only reads: whether apply is refused was not tried" in answer.stderr
+    assert "this connection only reads: whether apply is refused was not tried" in answer.stderr
     assert "error" not in answer.stderr
 
 

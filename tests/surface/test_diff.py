@@ -83,6 +83,6 @@ def test_who_only_reads_sees_the_plan(lf: Command, file: File, db: Database) -> 
     )
     answer = lf("diff", file(BASE), code=1)
     assert "+ Nightly report" in answer.out
-    assert "this session only reads: whether apply is refused was not tried" in answer.err
+    assert "this connection only reads: whether apply is refused was not tried" in answer.err
     assert "4 to add" in answer.err
     assert "permission denied" in lf("apply", file(BASE), code=1).err

@@ -99,7 +99,7 @@ def lock(conn: Connection, user_id: UUID) -> None:
 
 
 def may(conn: Connection) -> bool:
-    """Whether this session could carry out a plan: no standby, and all functions are the role's."""
+    """Whether the connection can carry out a plan: no standby, and all functions are the role's."""
     row = conn.execute(MAY.encode(), {"names": CALLED, "count": len(CALLED)}).fetchone()
     return bool(row and row["may"])
 

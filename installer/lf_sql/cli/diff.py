@@ -63,5 +63,5 @@ def command(files: tuple[str, ...], with_environment: bool, prune: bool) -> None
         note(changes.summary(plan, False))
     if plan.changes:
         if not can_try:
-            note("this session only reads: whether apply is refused was not tried")
+            note("this connection only reads: whether apply is refused was not tried")
         raise click.exceptions.Exit(1)

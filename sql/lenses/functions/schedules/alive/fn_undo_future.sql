@@ -24,6 +24,7 @@ declare
   v_ids uuid[];
   v_suspect_ids uuid[] := '{}';
   v_id uuid;
+  v_are_paused boolean;
 begin
   if v_false_ids = '{}' then
     return 0;
@@ -35,7 +36,7 @@ begin
   order by t.id
   limit 1;
 
-  perform lenses.fn_undo_resumes(p_now);
+  v_are_paused := lenses.fn_undo_resumes(p_now);
   v_ids := array(
     select s.id
     from lenses.workflow_schedules as s
@@ -66,7 +67,7 @@ begin
     end;
   end loop;
 
-  if not exists (
+  if v_are_paused and not exists (
     select from lenses.workflow_schedules as s
     inner join lenses.schedule_due as d on d.schedule_id = s.id and d.lenser_id = s.lenser_id
     where s.tick_id = any (v_false_ids)

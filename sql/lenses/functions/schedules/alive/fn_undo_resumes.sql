@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- Pauses that the ticks of a clock ahead of p_now have ended: they go on, as they were. Leaves out
--- schedules that somebody has changed since.
+-- schedules that somebody has changed since, and those that are locked; false where one is left.
 create or replace function lenses.fn_undo_resumes(p_now timestamptz)
-returns void
+returns boolean
 language plpgsql
 volatile
 security definer
@@ -19,7 +19,7 @@ begin
     where a.occurred_at > p_now and a.action_type = 'schedule_resumed'
       and a.payload ? 'paused_until'
     order by s.id
-    for no key update of s, d
+    for no key update of s, d skip locked
   ),
 
   due as (
@@ -53,5 +53,12 @@ begin
   inner join lenses.workflow_schedules as q on q.id = e.id
   cross join lateral lenses.fn_forget_backlog(q) as f
   where s.id = e.id;
+  return not exists (
+    select
+    from agents.action_logs as a
+    inner join lenses.workflow_schedules as s
+      on s.id = a.schedule_id and s.is_active and s.updated_at = a.occurred_at
+    where a.occurred_at > p_now and a.action_type = 'schedule_resumed'
+      and a.payload ? 'paused_until');
 end;
 $$;
