@@ -9,56 +9,43 @@ security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
+declare
+  v_ended record;
+  v_schedule lenses.workflow_schedules;
+  v_are_left boolean := false;
 begin
-  with ended as materialized (
-    select s.id, s.lenser_id, a.payload
+  for v_ended in
+    select a.schedule_id, a.occurred_at, a.payload
     from agents.action_logs as a
     inner join lenses.workflow_schedules as s
       on s.id = a.schedule_id and s.is_active and s.updated_at = a.occurred_at
-    inner join lenses.schedule_due as d on d.schedule_id = s.id and d.lenser_id = s.lenser_id
     where a.occurred_at > p_now and a.action_type = 'schedule_resumed'
       and a.payload ? 'paused_until'
-    order by s.id
-    for no key update of s, d skip locked
-  ),
-
-  due as (
-    update lenses.schedule_due as d
-    set due_at = null, is_backlog = false
-    from ended as e
-    where d.schedule_id = e.id and d.lenser_id = e.lenser_id
-  )
-
-  update lenses.workflow_schedules as s
-  set
-    is_active = false,
-    paused_at = (e.payload ->> 'paused_at')::timestamptz,
-    paused_until = (e.payload ->> 'paused_until')::timestamptz,
-    pause_note = e.payload ->> 'pause_note',
-    next_run_at = (e.payload ->> 'next_run_at')::timestamptz,
-    due_at = null,
-    dispatch_seq = s.dispatch_seq + 1,
-    tick_id = null,
-    updated_at = p_now,
-    failure_count = f.failure_count,
-    is_deferred = f.is_deferred,
-    seen_until = f.seen_until,
-    missed_before = f.missed_before,
-    missed_override = f.missed_override,
-    missed = f.missed,
-    dropped = f.dropped,
-    spread_next_at = f.spread_next_at,
-    spread_step = f.spread_step
-  from ended as e
-  inner join lenses.workflow_schedules as q on q.id = e.id
-  cross join lateral lenses.fn_forget_backlog(q) as f
-  where s.id = e.id;
-  return not exists (
-    select
-    from agents.action_logs as a
-    inner join lenses.workflow_schedules as s
-      on s.id = a.schedule_id and s.is_active and s.updated_at = a.occurred_at
-    where a.occurred_at > p_now and a.action_type = 'schedule_resumed'
-      and a.payload ? 'paused_until');
+    order by a.schedule_id
+  loop
+    select s.* into v_schedule
+    from lenses.workflow_schedules as s
+    inner join lenses.schedule_due as d on d.schedule_id = s.id and d.lenser_id = s.lenser_id
+    where s.id = v_ended.schedule_id and s.is_active and s.updated_at = v_ended.occurred_at
+    for no key update of s, d skip locked;
+    if not found then
+      v_are_left := true;
+      continue;
+    end if;
+    v_schedule := lenses.fn_forget_backlog(v_schedule);
+    v_schedule.next_run_at := (v_ended.payload ->> 'next_run_at')::timestamptz;
+    v_schedule.due_at := null;
+    v_schedule.tick_id := null;
+    perform lenses.fn_write_place(v_schedule);
+    update lenses.workflow_schedules as s
+    set is_active = false,
+      paused_at = (v_ended.payload ->> 'paused_at')::timestamptz,
+      paused_until = (v_ended.payload ->> 'paused_until')::timestamptz,
+      pause_note = v_ended.payload ->> 'pause_note',
+      dispatch_seq = s.dispatch_seq + 1,
+      updated_at = p_now
+    where s.id = v_ended.schedule_id;
+  end loop;
+  return not v_are_left;
 end;
 $$;
