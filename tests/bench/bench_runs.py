@@ -45,7 +45,7 @@ select lenses.fn_complete_workflow_run(:run_id, 'w', '{"ok": 1}');
 BARE = """
 update public.TABLE set status = 'running', worker_id = 'w', attempt = attempt + 1, \
 started_at = now(), lease_expires_at = now() + interval '5 minutes' \
-where id = (select id from public.TABLE where status = 'pending' \
+where id = (select id from public.TABLE where status = 'pending' and available_at is null \
 order by priority desc, created_at, scheduled_for, id limit 1 for update skip locked) \
 returning id as run_id \\gset
 update public.TABLE set status = 'completed', completed_at = now(), lease_expires_at = null, \
@@ -92,7 +92,7 @@ def prepare(conn: psycopg.Connection[tuple[object, ...]]) -> None:
     conn.execute("alter table public.bench_narrow add primary key (id)")
     conn.execute(
         "create index on public.bench_narrow (priority desc, created_at, scheduled_for, id) "
-        "where status = 'pending'"
+        "where status = 'pending' and available_at is null"
     )
     conn.execute(f"vacuum analyze {', '.join(TABLES.values())}")
 
