@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 ))) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint lint-supabase format pgtap bench soak proof monitoring test-matrix release-check wheel extension schema picture clean system-demo system-test
+.PHONY: help demo test lint lint-supabase format pgtap bench soak proof monitoring test-matrix release-check wheel extension schema picture dashboard clean system-demo system-test
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -74,6 +74,9 @@ schema: $(VENV)/.test ## sql/schema.sql, the tables as a fresh install has them
 picture: $(VENV)/.test ## installer/pictures/console.png, from the demonstration's data
 	@$(BIN)/python -m tests.support.picture
 
+dashboard: $(VENV)/.monitoring $(VENV)/.plots ## docker/monitoring/dashboard.png: a played hour, from a real Prometheus
+	@$(BIN)/python -m tests.support.dashboard
+
 clean: ## everything that make made
 	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache
 
@@ -100,6 +103,10 @@ $(VENV)/.bench: tests/bench/package.json tests/bench/requirements.txt $(VENV)/.t
 
 $(VENV)/.monitoring: $(VENV)/.test
 	@bash tests/support/system-packages.sh monitoring
+	@touch $@
+
+$(VENV)/.plots: tests/support/plots.txt $(VENV)/.test
+	@$(BIN)/pip install -qq --disable-pip-version-check -r $<
 	@touch $@
 
 $(VENV)/.npm: tests/surface/package.json $(VENV)/.test
