@@ -66,8 +66,7 @@ begin
   if v_is_explicit then
     if tg_op = 'UPDATE' then
       if v_old.next_run_at <= v_now and (v_old.is_active or v_old.paused_at is not null)
-        and coalesce(new.next_run_at, v_now) > v_old.next_run_at
-        and lenses.fn_has_zone(v_old.timezone) then
+        and coalesce(new.next_run_at, v_now) > v_old.next_run_at then
         perform lenses.fn_log_edited(
           v_old, least(v_now, new.next_run_at - interval '1 microsecond'));
       end if;
@@ -84,9 +83,12 @@ begin
     new.next_run_at := lenses.fn_free_slot(new, v_now, v_now);
   elsif v_is_resumed then
     new := lenses.fn_apply_resume(new, v_old, v_now);
-  elsif new.is_active and not v_old.is_active and new.next_run_at <= v_now then
+  elsif not v_old.is_active and v_old.paused_at is null and new.next_run_at <= v_now
+    and (new.is_active or new.paused_at is not null or new.paused_until is not null) then
+    -- It was disabled: what passed meanwhile is owed neither when it is enabled nor by a pause.
     new := lenses.fn_forget_backlog(new);
-    new.next_run_at := lenses.fn_free_slot(new, v_now, v_now);
+    new.next_run_at := case when lenses.fn_has_zone(new.timezone)
+      then lenses.fn_free_slot(new, v_now, v_now) end;
   elsif not new.is_active and new.paused_at is null and new.paused_until is null
     and (v_old.is_active or v_old.paused_at is not null) and v_old.next_run_at <= v_now then
     -- Nothing is owed while it is disabled, and enabling looks for the next slot.
