@@ -24,7 +24,7 @@ declare
   v_ids uuid[];
   v_suspect_ids uuid[] := '{}';
   v_id uuid;
-  v_are_paused boolean;
+  v_resumes record;
 begin
   if v_false_ids = '{}' then
     return 0;
@@ -36,7 +36,7 @@ begin
   order by t.id
   limit 1;
 
-  v_are_paused := lenses.fn_undo_resumes(p_now);
+  select * into v_resumes from lenses.fn_undo_resumes(p_now, p_limit);
   v_ids := array(
     select s.id
     from lenses.workflow_schedules as s
@@ -67,7 +67,7 @@ begin
     end;
   end loop;
 
-  if v_are_paused and not exists (
+  if not v_resumes.p_are_left and not exists (
     select from lenses.workflow_schedules as s
     inner join lenses.schedule_due as d on d.schedule_id = s.id and d.lenser_id = s.lenser_id
     where s.tick_id = any (v_false_ids)
@@ -79,7 +79,7 @@ begin
       select u.id from lenses.dispatch_ticks as u
       where u.id = any (v_false_ids) for no key update skip locked);
   end if;
-  return cardinality(v_ids);
+  return v_resumes.p_resumed + cardinality(v_ids);
 end;
 $$;
 
