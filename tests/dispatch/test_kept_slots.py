@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import psycopg
 import pytest
 
 from tests.support.callers import Caller
-from tests.support.database import as_user
+from tests.support.database import Database, as_user, wait_until_blocked
 from tests.support.scenario import MONDAY, Scenario, at
 from tests.support.work import unguarded
 
@@ -72,6 +73,14 @@ def test_a_stored_version_that_is_missing_starts_nothing(scenario: Scenario) -> 
     assert row.last_dispatch_status == "validation_failed"
     with refused(scenario, "version_missing|no version 2"), scenario.db.transaction():
         owner(scenario).one("fn_run_workflow_schedule_now", schedule_id=schedule)
+    owner(scenario).one(
+        "fn_patch_workflow_schedule", schedule_id=schedule, patch={"description": "still wrong"}
+    )
+    assert scenario.schedule(schedule).last_error_message.startswith("version_missing")
+    owner(scenario).one(
+        "fn_patch_workflow_schedule", schedule_id=schedule, patch={"workflow_version": None}
+    )
+    assert scenario.schedule(schedule).last_error_message is None
 
 
 def test_a_schedule_takes_no_assignment_to_another_workflow(scenario: Scenario) -> None:
@@ -89,6 +98,42 @@ def test_a_schedule_takes_no_assignment_to_another_workflow(scenario: Scenario) 
         scenario.db.execute(move, [other, assignment])
     scenario.set(schedule, workflow_id=other, workflow_assignment_id=None)
     scenario.db.execute(move, [other, assignment])
+
+
+def test_a_schedule_that_waits_for_its_assignment_sees_where_it_went(
+    scenario: Scenario, committed: None
+) -> None:
+    other = scenario.make_workflow(title="other")
+    assignment = scenario._insert(
+        "agents.workflow_assignments",
+        {"workflow_id": scenario.workflow, "assignee_type": "agent",
+         "assignee_id": scenario.make_agent()},
+    )  # fmt: skip
+    insert = (
+        "insert into lenses.workflow_schedules (workflow_id, cron_expr, workflow_assignment_id) "
+        "values (%s, '*/5 * * * *', %s)"
+    )
+    failed: list[psycopg.Error] = []
+
+    def save(conn: Database) -> None:
+        try:
+            conn.execute(insert, [scenario.workflow, assignment])
+        except psycopg.Error as error:
+            failed.append(error)
+
+    with scenario.db.another() as second:
+        saving = threading.Thread(target=save, args=[second])
+        with scenario.db.transaction():
+            scenario.db.execute(
+                "update agents.workflow_assignments set workflow_id = %s where id = %s",
+                [other, assignment],
+            )
+            saving.start()
+            wait_until_blocked(scenario.db, second)
+        saving.join()
+    [error] = failed
+    assert error.sqlstate == "22023"
+    assert f"workflow assignment {assignment} does not exist" in str(error)
 
 
 def test_an_edit_goes_by_the_clock_and_not_by_its_transactions_begin(scenario: Scenario) -> None:
@@ -182,89 +227,6 @@ def test_a_due_row_that_says_otherwise_is_found_and_mended(scenario: Scenario) -
     assert "lenses.schedule_due says nothing" in found.detail
     owner(scenario).one("fn_recompute_schedule", schedule_id=schedule)
     assert scenario.db.rows(misplaced, [schedule]) == []
-
-
-def test_a_calendar_that_moves_a_slot_into_the_past_says_so(scenario: Scenario) -> None:
-    now = scenario.db.value("select now()")
-    gone = now - timedelta(minutes=5)
-    tomorrow = gone.date() + timedelta(days=1)
-    calendar = scenario.make_calendar("skip_dates", "2099-01-01")
-    cron = f"{gone.minute} {gone.hour} * * {tomorrow.isoweekday() % 7}"
-    schedule = scenario.make_schedule(
-        cron, calendar_id=calendar, on_holiday="before", next_run_at=None,
-        created_at=now - timedelta(days=2),
-    )  # fmt: skip
-    assert scenario.schedule(schedule).next_run_at.date() == tomorrow
-    close = "update lenses.schedule_calendars set dates = %s where id = %s"
-    scenario.db.execute(close, [[tomorrow], calendar])
-    assert scenario.schedule(schedule).next_run_at.date() > tomorrow
-    slot = gone.replace(second=0, microsecond=0)
-    assert scenario.skips(schedule) == [("schedule_edited", slot)]
-    scenario.db.execute(close, [[tomorrow, tomorrow + timedelta(days=40)], calendar])
-    assert scenario.skips(schedule) == [("schedule_edited", slot)]
-
-
-def test_a_slot_that_a_calendar_moves_on_is_not_given_up(scenario: Scenario) -> None:
-    now = scenario.db.value("select now()")
-    tomorrow = now.date() + timedelta(days=1)
-    calendar = scenario.make_calendar("skip_dates", "2099-01-01")
-    schedule = scenario.make_schedule(
-        "30 12 * * *", calendar_id=calendar, on_holiday="after", next_run_at=None,
-        start_at=now + timedelta(days=1) - timedelta(hours=12), created_at=now - timedelta(days=2),
-    )  # fmt: skip
-    before = scenario.schedule(schedule).next_run_at
-    scenario.db.execute(
-        "update lenses.schedule_calendars set dates = %s where id = %s",
-        [[before.date(), tomorrow + timedelta(days=50)], calendar],
-    )
-    assert scenario.schedule(schedule).next_run_at > before
-    assert scenario.skips(schedule) == []
-
-
-@pytest.mark.parametrize("policy", [{"mode": "parallel"}, {**QUEUE, "onMissed": "run_once"}])
-def test_a_pause_that_a_clock_ahead_has_ended_goes_on(
-    scenario: Scenario, policy: dict[str, Any]
-) -> None:
-    schedule = scenario.make_schedule("*/30 * * * *", queue_policy=policy)
-    scenario.set(
-        schedule, is_active=False, paused_at=at(-5), paused_until=at(120), pause_note="holidays"
-    )
-    scenario.tick(at(0))
-    scenario.tick(at(1))
-    scenario.tick(at(181))  # a clock that is three hours ahead
-    assert scenario.schedule(schedule).is_active
-    scenario.tick(at(2))
-    row = scenario.schedule(schedule)
-    assert (row.is_active, row.paused_at, row.paused_until, row.pause_note) == (
-        False, at(-5), at(120), "holidays",
-    )  # fmt: skip
-    for minute in range(3, 211):
-        scenario.tick(at(minute))
-        for run in scenario.runs(schedule):
-            if run.status == "pending":
-                scenario.end(run.id)
-    assert [slot for slot in scenario.slots(schedule) if slot < at(90)] == []
-    assert scenario.schedule(schedule).is_active
-    assert scenario.schedule(schedule).next_run_at == at(240)
-    assert {at(150), at(180), at(210)} <= set(scenario.slots(schedule))
-    assert scenario.violations() == []
-
-
-def test_a_tick_waits_for_nobody_to_put_a_pause_back(scenario: Scenario, committed: None) -> None:
-    schedule = scenario.make_schedule("*/30 * * * *")
-    scenario.set(schedule, is_active=False, paused_at=at(-5), paused_until=at(120))
-    scenario.tick(at(0))
-    scenario.tick(at(181))
-    with scenario.db.another() as other, other.transaction():
-        other.execute("select from lenses.workflow_schedules where id = %s for update", [schedule])
-        scenario.db.execute("set lock_timeout = '1ms'")
-        scenario.tick(at(2))
-        assert scenario.schedule(schedule).is_active
-        notes = scenario.db.column("select note from lenses.dispatch_ticks where note is not null")
-        assert notes == []
-    scenario.tick(at(3))
-    row = scenario.schedule(schedule)
-    assert (row.is_active, row.paused_until) == (False, at(120))
 
 
 def test_an_end_of_a_pause_is_logged(scenario: Scenario) -> None:

@@ -91,6 +91,13 @@ begin
   if v_is_insert or lenses.fn_is_changed(v_new.queue_policy, p_old.queue_policy) then
     perform lenses.fn_check_queue_policy(v_new.queue_policy);
   end if;
+  if v_new.workflow_assignment_id is not null then
+    -- Before the links are checked: a change of the assignment waits for this, and then finds this
+    -- schedule among those that use it; or this waits for the change, and then finds it made.
+    perform from agents.workflow_assignments as a
+    where a.id = v_new.workflow_assignment_id
+    for share;
+  end if;
   perform lenses.fn_check_schedule_links(v_new, p_old);
 
   if v_is_insert or lenses.fn_is_changed(v_new.inputs_template, p_old.inputs_template) then
@@ -117,13 +124,6 @@ begin
     perform automation.fn_check_filter(v_new.pre_dispatch_condition);
   end if;
 
-  if v_new.workflow_assignment_id is not null then
-    -- A change of the assignment waits for this, and then finds this schedule among those that use
-    -- it.
-    perform from agents.workflow_assignments as a
-    where a.id = v_new.workflow_assignment_id
-    for share;
-  end if;
   v_queue := lenses.fn_effective_policies(v_new) -> 'queue_policy';
   if v_new.queue_policy ->> 'onOverlap' = 'skip' and not v_queue ? 'onOverlap'
     and (v_is_insert or (v_new.queue_policy, v_new.workflow_assignment_id)
