@@ -94,3 +94,29 @@ def test_a_real_lease_runs_out(committed: None, scenario: RunScenario) -> None:
     wait_until(lambda: scenario.claimed("alive") == [run], what="the run comes back")
     assert not scenario.complete(run, "dead")
     assert scenario.complete(run, "alive")
+
+
+def test_a_day_is_a_day_before_a_clock_is_turned(scenario: RunScenario) -> None:
+    """In the caller's zone the clocks go forward within the next day."""
+    run = scenario.run()
+    scenario.claimed()
+    tomorrow = scenario.db.value("select (now() at time zone 'UTC')::date + 1")
+    weekday = tomorrow.isoweekday() % 7
+    week = (tomorrow.day - 1) // 7 + 1
+    zone = f"AAA0BBB,M{tomorrow.month}.{week}.{weekday}/0,M{(tomorrow.month + 6) % 12 + 1}.1.0/0"
+    scenario.db.execute("select set_config('timezone', %s, false)", [zone])
+    try:
+        assert not scenario.db.value(
+            "select now() + interval '24 hours' <= now() + interval '1 day'"
+        )
+        day = timedelta(hours=24)
+        assert scenario.heartbeat(run, lease=day)
+        scenario.claim(lease=day)
+        for query in (
+            "select agents.fn_heartbeat_gateway_cron_run(gen_random_uuid(), 'w', %s)",
+            "select count(*) from agents.fn_claim_gateway_cron_runs('w', 1, %s)",
+            "select lenses.fn_fail_event(0, 'w', 'e', %s)",
+        ):
+            assert not scenario.db.value(query, [day])
+    finally:
+        scenario.db.execute("reset timezone")

@@ -5,6 +5,7 @@ returns void
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
 as $$
 begin
   if p_worker_id is null or p_worker_id !~ '[^[:space:]]' or char_length(p_worker_id) > 200 then
@@ -17,7 +18,8 @@ begin
       ),
       hint = 'Take a name that is new with each start of the process, such as host and pid.';
   end if;
-  -- Compared as instants too: as an interval, '1 month -30 days' equals nothing.
+  -- Compared as instants too: as an interval, '1 month -30 days' equals nothing. Days are of UTC,
+  -- where no clock is turned.
   if p_lease <= interval '0' or p_lease > interval '1 day'
     or now() + p_lease <= now() or now() + p_lease > now() + interval '1 day'
   then

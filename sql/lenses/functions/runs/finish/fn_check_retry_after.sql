@@ -5,9 +5,11 @@ returns void
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
 as $$
 begin
-  -- Compared as instants too: as an interval, '1 month -30 days' equals nothing.
+  -- Compared as instants too: as an interval, '1 month -30 days' equals nothing. Days are of UTC,
+  -- where no clock is turned.
   if p_retry_after < interval '0' or p_retry_after > interval '1 day'
     or now() + p_retry_after < now() or now() + p_retry_after > now() + interval '1 day'
   then
