@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
 from tests.support.database import as_user
+from tests.support.held import held
 from tests.support.run_scenario import RunScenario
 from tests.support.work import unguarded
 
@@ -179,3 +181,43 @@ def test_a_result_is_limited_by_its_text_and_not_by_its_size_in_store(
                 "select lenses.fn_complete_workflow_run(%s, 'w', %s::jsonb)", [run, result]
             )
     assert scenario.row(run).status == "running"
+
+
+LONG = f"[{', '.join(['1e131071'] * 2000)}]"
+ZEROES = f"[{', '.join(['0e-16383'] * 20000)}]"
+SHORT_FORMS = {
+    "a definition": "select public.fn_upsert_workflow(p_title => 'x', p_definition => "
+    "jsonb_build_object('nodes', '[]'::jsonb, 'edges', '[]'::jsonb, 'x', %(value)s::jsonb))",
+    "a definition of another kind": "select public.fn_upsert_workflow("
+    "p_title => 'x', p_definition => %(value)s::jsonb)",
+    "a policy": "select public.fn_upsert_workflow_schedule(%(workflow)s, null, '* * * * *', "
+    "p_retry_policy => jsonb_build_object('maxRetries', %(value)s::jsonb))",
+    "inputs": "select public.fn_upsert_workflow_schedule(%(workflow)s, null, '* * * * *', "
+    "p_inputs_template => jsonb_build_object('x', %(value)s::jsonb))",
+    "a condition": "select public.fn_upsert_workflow_schedule(%(workflow)s, null, '* * * * *', "
+    "p_pre_dispatch_condition => jsonb_build_object('/x', jsonb_build_object('in', %(value)s::jsonb)))",
+    "a filter": "select * from public.fn_get_runs(jsonb_build_object('status', %(value)s::jsonb))",
+    "a calendar": "select public.fn_create_schedule_calendar('x', 'skip_dates', 'UTC', null, "
+    "p_rules => %(value)s::jsonb)",
+    "a patch": "select public.fn_patch_workflow_schedule(%(schedule)s, %(value)s::jsonb)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [LONG, ZEROES], ids=["large", "zero"])
+@pytest.mark.parametrize("query", SHORT_FORMS.values(), ids=SHORT_FORMS)
+def test_a_short_value_with_a_long_text_is_refused_before_it_is_written_out(
+    scenario: RunScenario, committed: None, query: str, value: str
+) -> None:
+    """Its text would have 260 megabytes or more."""
+    with scenario.db.another() as conn:
+        arguments = {
+            "value": value, "workflow": scenario.workflow,
+            "schedule": scenario.make_schedule(),
+        }  # fmt: skip
+        conn.execute("begin")
+        before = held(conn)
+        with pytest.raises(psycopg.Error) as caught, as_user(conn, scenario.tenant):
+            conn.execute(query, arguments)
+        conn.execute("rollback")
+        assert caught.value.sqlstate == "22023", caught.value
+        assert held(conn) - before < 100

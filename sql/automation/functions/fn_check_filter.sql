@@ -21,6 +21,7 @@ begin
   if p_filter is null then
     return;
   end if;
+  perform lenses.fn_check_json(p_filter, 'filter', 16384, 16, 256);
   if jsonb_typeof(p_filter) <> 'object' then
     raise exception using
       errcode = '22023',
@@ -30,7 +31,6 @@ begin
       ),
       hint = c_form;
   end if;
-  perform lenses.fn_check_json(p_filter, 'filter', 16384, 16, 256);
 
   for v_path, v_tests in select e.key, e.value from jsonb_each(p_filter) e loop
     v_column := 'pre_dispatch_condition.' || left(v_path, 200);

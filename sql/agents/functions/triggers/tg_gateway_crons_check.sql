@@ -29,6 +29,7 @@ begin
       hint = 'capability_refresh, health_probe, maintenance_window, or a name of your own such as '
         'rotate_credentials.';
   end if;
+  perform lenses.fn_check_json(new.payload, 'payload', 65536, 32, 10000);
   if new.payload is null or jsonb_typeof(new.payload) <> 'object' then
     raise exception using
       errcode = '22023',
@@ -38,7 +39,6 @@ begin
       ),
       hint = 'For example {"models": ["small"]}, or {}.';
   end if;
-  perform lenses.fn_check_json(new.payload, 'payload', 65536, 32, 10000);
   new.cron_spec := lenses.fn_cron_parse(new.cron_expr);
   if tg_op = 'INSERT' or new.timezone is distinct from old.timezone then
     perform lenses.fn_check_timezone(new.timezone);

@@ -19,6 +19,11 @@ select case
   when p_schedule.last_error_message ~ '^assignee_missing' then
     a.assignee_id is not null
     and not lenses.fn_has_assignee(p_schedule.lenser_id, a.assignee_type, a.assignee_id)
+  when p_schedule.last_error_message ~ '^version_missing' then
+    p_schedule.workflow_version is not null
+    and not exists (
+      select from lenses.workflow_versions as v
+      where v.workflow_id = p_schedule.workflow_id and v.version = p_schedule.workflow_version)
   when p_schedule.last_error_message ~ '^cycle_detected' then exists (
     select from lenses.workflow_versions as v
     where v.workflow_id = p_schedule.workflow_id and v.cycle is not null

@@ -16,6 +16,8 @@ parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_digits constant jsonpath := 'strict $.** ? (@.type() == "number"
+    && (@ == 0 || @ >= 1e40 || @ <= -1e40 || (@ < 1e-40 && @ > -1e-40)))';
   v_text text;
   v_marks int;
   v_brackets text;
@@ -32,6 +34,23 @@ begin
       column = lenses.fn_error_column(p_name),
       message = format('%s is larger than %s bytes', p_name, p_max_bytes),
       hint = 'Keep large data elsewhere and store a reference to it.';
+  end if;
+  -- Ten bytes may stand for a number of 131,072 digits, so no larger value is converted before its
+  -- numbers are known to be short.
+  if pg_column_size(p_value) > 1000 then
+    select n::text into v_text
+    from jsonb_path_query(p_value, c_digits) as n
+    where length(translate(n::text, '-.', '')) > 40
+    limit 1;
+    if found then
+      raise exception using
+        errcode = '22023',
+        column = lenses.fn_error_column(p_name),
+        message = format('%s holds a number of more than 40 digits', p_name),
+        detail = format('It begins with %s.', left(v_text, 20)),
+        hint =
+          'Numbers are counted written out, 1e50 has 51 digits; put larger ones into a string.';
+    end if;
   end if;
   v_text := p_value::text;
   if octet_length(v_text) > p_max_bytes then

@@ -24,6 +24,7 @@ begin
   if p_policy is null then
     return;
   end if;
+  perform lenses.fn_check_json(p_policy, p_name, 65536, 16, 10000);
   if jsonb_typeof(p_policy) <> 'object' then
     v_keys := array(select jsonb_object_keys(p_rules));
     raise exception using

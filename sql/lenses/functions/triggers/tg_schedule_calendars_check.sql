@@ -49,6 +49,7 @@ begin
       hint = 'Give at least one date or rule; to have no calendar, attach none.';
   end if;
   if tg_op = 'INSERT' or lenses.fn_is_changed(new.rules, old.rules) then
+    perform lenses.fn_check_json(new.rules, 'rules', 1048576, 64, 50000);
     if octet_length(new.rules::text) > 16384 then
       raise exception using
         errcode = '22023',

@@ -28,6 +28,7 @@ begin
   if p_definition is null then
     return;
   end if;
+  perform lenses.fn_check_json(p_definition, 'definition', 1048576, 64, 200000);
   if jsonb_typeof(p_definition) <> 'object' then
     raise exception using
       errcode = '22023',
@@ -35,7 +36,6 @@ begin
       message = format('definition must be a JSON object, not %s', left(p_definition::text, 60)),
       hint = c_form;
   end if;
-  perform lenses.fn_check_json(p_definition, 'definition', 1048576, 64, 200000);
   foreach v_part in array array['nodes', 'edges', 'triggers'] loop
     if p_definition ? v_part and jsonb_typeof(p_definition -> v_part) <> 'array' then
       raise exception using

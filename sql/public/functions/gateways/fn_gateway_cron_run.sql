@@ -12,6 +12,7 @@ declare
 begin
   perform lensers.fn_hold_lenser();
   v_cron := agents.fn_require_gateway_cron(p_cron_id);
+  perform lenses.fn_check_json(p_payload, 'p_payload', 65536, 32, 10000);
   if jsonb_typeof(p_payload) <> 'object' then
     raise exception using
       errcode = '22023',
@@ -19,7 +20,6 @@ begin
       message = format('p_payload must be a JSON object, not %s', left(p_payload::text, 60)),
       hint = 'Leave it out to use the cron''s own payload.';
   end if;
-  perform lenses.fn_check_json(p_payload, 'p_payload', 65536, 32, 10000);
   insert into agents.gateway_cron_runs as r (
     lenser_id, gateway_id, gateway_cron_id, operation, payload
   )

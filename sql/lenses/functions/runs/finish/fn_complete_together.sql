@@ -42,7 +42,8 @@ begin
   end if;
   perform lenses.fn_check_json(u.result, 'p_result', 1048576, 64, 50000)
   from unnest(v_results) as u (result)
-  where octet_length(u.result::text) > 40;  -- as lenses.fn_complete_workflow_run does
+  -- as lenses.fn_complete_workflow_run does
+  where pg_column_size(u.result) > 40 or octet_length(u.result::text) > 40;
 
   perform from lenses.workflow_schedules as s
   where s.id in (

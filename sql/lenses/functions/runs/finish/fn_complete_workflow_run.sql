@@ -29,7 +29,7 @@ declare
   v_payload jsonb;
 begin
   -- 40 bytes pass no limit. How large the value is stored says nothing of a number's digits.
-  if octet_length(p_result::text) > 40 then
+  if pg_column_size(p_result) > 40 or octet_length(p_result::text) > 40 then
     perform lenses.fn_check_json(p_result, 'p_result', 1048576, 64, 50000);
   end if;
   if p_spent_credits < 0 or round(p_spent_credits, 4) >= 100000000000000 then

@@ -42,6 +42,7 @@ declare
   v_key text;
   v_value jsonb;
 begin
+  perform lenses.fn_check_json(p_patch, p_where, 4194304, 64, 200000);
   if jsonb_typeof(p_patch) is distinct from 'object' then
     raise exception using
       errcode = '22023',
