@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from lf_sql import Executor, Outcome, RateLimited, Run, RunFailed
-from lf_sql.executor import work
+from lf_sql.executor import spans, work
+from lf_sql.executor.failures import verdict_of
 from lf_sql.executor.threads import Threads
 from tests.executor.conftest import Place, at_work
 from tests.support.database import wait_until
@@ -26,15 +30,43 @@ class Unspeakable(Exception):
         raise ValueError("no words")
 
 
+class Leaves(Exception):
+    def __str__(self) -> str:
+        raise SystemExit("enough")
+
+
 class Odd(RunFailed):
     cause = 7  # type: ignore[assignment]
+
+
+class NoCause(RunFailed):
+    @property
+    def cause(self) -> str:  # type: ignore[override]
+        raise SystemExit("enough")
+
+
+class NoWait(RunFailed):
+    @property
+    def retry_after(self) -> float:  # type: ignore[override]
+        raise KeyboardInterrupt
 
 
 WRONG = {
     "no words": Unspeakable,
     "no seconds": lambda: RateLimited("soon"),  # type: ignore[arg-type]
     "no cause": lambda: Odd("x"),
+    "words that leave": Leaves,
+    "a cause that leaves": NoCause,
+    "a wait that leaves": NoWait,
 }
+
+
+@pytest.mark.parametrize("kind", [Unspeakable, Leaves, NoCause, NoWait])
+def test_what_cannot_be_told_is_said_to_be_so(kind: type[Exception]) -> None:
+    verdict = verdict_of(kind(), Decimal(2))
+    assert verdict.cause == (RunFailed.cause if kind is NoWait else kind.__name__)
+    assert verdict.text.startswith(f"{kind.__name__}, which cannot be told: ")
+    assert verdict.spent == 2
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -173,3 +205,93 @@ def test_what_ends_a_job_does_not_end_the_next() -> None:
     assert again.wait(120)
     threads.close()
     first[0].join()
+
+
+class Full(logging.Handler):
+    """A log that cannot be written, and says so to whoever logs."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        raise SystemExit("no space left on device")
+
+
+@pytest.fixture
+def full_log() -> Iterator[None]:
+    log, handler = logging.getLogger("lf_sql.executor"), Full()
+    level = log.level
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    yield
+    log.removeHandler(handler)
+    log.setLevel(level)
+
+
+@pytest.mark.usefixtures("full_log")
+def test_a_thread_whose_failure_cannot_be_logged_does_the_next_job() -> None:
+    threads, again = Threads("test"), threading.Event()
+
+    def fails() -> None:
+        raise ValueError
+
+    threads.begin(fails)
+    wait_until(lambda: threads._idle == 1)
+    threads.begin(again.set)
+    assert again.wait(20)
+    threads.close()
+
+
+@pytest.mark.usefixtures("full_log")
+@pytest.mark.parametrize("is_async", [False, True])
+def test_whatever_the_log_does_all_runs_end(place: Place, is_async: bool) -> None:
+    """Those that fail too, and heartbeats go on when the server has ended their session."""
+    ended: list[str] = []
+    gate = threading.Event()
+    executor = Executor(
+        place.dsn, lease=3, poll=0.2, application="no log", on_end=lambda o: ended.append(o.status)
+    )
+
+    def plain(run: Run) -> None:
+        if run.inputs == "fails":
+            raise ValueError("no")
+        run.wait_cancelled(0) or gate.wait()
+
+    async def task(run: Run) -> None:
+        await asyncio.to_thread(plain, run)
+
+    executor.default(task if is_async else plain)
+    (held,) = place.start("held")
+    lease = "select lease_expires_at from lenses.workflow_runs where id = %s"
+    with at_work(executor):
+        assert place.ended(place.start("fails", inputs="fails")[0]).status == "failed"
+        wait_until(lambda: place.row(held).status == "running")
+        place.db.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'no log'"
+        )
+        before = place.db.value("select clock_timestamp() + interval '3 seconds'")
+        wait_until(lambda: place.db.value(lease, [held]) > before)
+        gate.set()
+        assert place.ended(held).status == "completed"
+        wait_until(lambda: len(ended) == 2)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_run_whose_handler_cannot_be_called_fails(
+    place: Place, is_async: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And its place is free again: a run that nobody ends would be held for ever."""
+
+    def begin(run: Run, claimed_at: int) -> None:
+        if run.inputs == "no span":
+            raise SystemExit("enough")
+
+    begins = spans.begin
+    monkeypatch.setattr(spans, "begin", lambda *given: begin(*given) or begins(*given))
+    executor = Executor(place.dsn, concurrency=1, poll=0.2)
+
+    async def task(run: Run) -> int:
+        return 1
+
+    executor.default(task if is_async else lambda run: 1)
+    with at_work(executor):
+        row = place.ended(place.start("a", inputs="no span")[0])
+        assert (row.status, row.metadata["result"]["cause"]) == ("failed", "SystemExit")
+        assert place.ended(place.start("a")[0]).status == "completed"

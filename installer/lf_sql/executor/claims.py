@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import psycopg
 from lf_sql.errors import LfSqlError
 from lf_sql.executor.handlers import Handler
 from lf_sql.executor.leases import Attempt, Leases
+from lf_sql.executor.log import log
 from lf_sql.executor.workflows import Workflows
 from lf_sql.link import Link, pauses, words
 from lf_sql.trouble import ends_session, kind_of
@@ -20,7 +20,6 @@ from lf_sql.trouble import ends_session, kind_of
 TRIES = 5  # of a claim that fails though the server works, before the process gives up
 AT_ONCE = 200  # runs that one claim takes
 
-log = logging.getLogger("lf_sql.executor")
 
 COLUMNS = """
   r.id::text as id, r.workflow_id::text as workflow_id, r.attempt, r.worker_id, w.title, w.kind,

@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 from lf_sql.errors import Stopped
 from lf_sql.executor import spans
-from lf_sql.executor.failures import Verdict, capped
+from lf_sql.executor.failures import Verdict, capped, verdict_of
 from lf_sql.executor.handlers import Handler, Handlers
 from lf_sql.executor.leases import Attempt, Leases
+from lf_sql.executor.log import log
 from lf_sql.executor.reports import Item, Reports, Untold
 from lf_sql.executor.run import Run
 from lf_sql.executor.threads import Threads
@@ -24,8 +25,6 @@ from lf_sql.link import words
 from lf_sql.trouble import kind_of
 
 Status = Literal["completed", "failed", "left", "lost"]
-
-log = logging.getLogger("lf_sql.executor")
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,7 @@ class Desk:
             return self._is_busy()
 
     def _is_busy(self) -> bool:
-        waiting = any(handler.waiting for handler in self._handlers.all())
-        return bool(self._running or self._untold or waiting)
+        return bool(self._running or self._untold) or any(h.waiting for h in self._handlers.all())
 
     def room(self) -> tuple[int, list[tuple[Handler, int]]]:
         """How many runs could be taken now, and how many of them each handler has room for."""
@@ -170,6 +168,8 @@ class Desk:
         try:
             with self._span(job).current():
                 work_plain(job.handler, job.run, job.attempt, job.earlier, settle)
+        except BaseException as error:
+            self._broken(job, error)
         finally:
             self._over(job)
 
@@ -179,6 +179,8 @@ class Desk:
         try:
             with self._span(job).current():
                 await work_async(job.handler, job.run, job.attempt, job.earlier, settle)
+        except BaseException as error:
+            self._broken(job, error)
         finally:
             self._over(job)
 
@@ -205,9 +207,17 @@ class Desk:
         self.begin()
         self._wake()
 
+    def _broken(self, job: Job, error: BaseException) -> None:
+        """What is around its handler raised: a run that nobody ends would be held for ever."""
+        log.error("run %s: it could not be worked on", job.attempt.id, exc_info=error)
+        job.attempt.ended()
+        self._settle(job, verdict_of(error, job.run.spent))
+
     def _settle(self, job: Job, verdict: Verdict) -> None:
         """How its attempt ended; the first report counts."""
         attempt = job.attempt
+        text = verdict.text if verdict.cause is None else self._clean(verdict.text)
+        told = capped(replace(verdict, text=text), attempt.row)  # before anything is marked
         with self._lock:
             if job.is_settled:
                 return
@@ -219,11 +229,7 @@ class Desk:
             self._book(job, verdict)
             self._end(job, "left", verdict, "left to whoever was told")
         else:
-            verdict = capped(replace(verdict, text=self._said(verdict)), attempt.row)
-            self._reports.put(Item(attempt, partial(self._told, job, verdict), verdict))
-
-    def _said(self, verdict: Verdict) -> str:
-        return verdict.text if verdict.cause is None else self._clean(verdict.text)
+            self._reports.put(Item(attempt, partial(self._told, job, told), told))
 
     def _told(
         self, job: Job, verdict: Verdict, told: Verdict | None, error: Exception | None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 import threading
 from collections.abc import Callable
@@ -20,8 +19,6 @@ from lf_sql.executor.machine import Machine, Options
 F = TypeVar("F", bound=Function)
 
 LAST_WORDS = 2.0  # seconds for tasks that are cancelled as the process ends
-
-log = logging.getLogger("lf_sql.executor")
 
 
 def refuse_a_second_loop(instead: str) -> None:

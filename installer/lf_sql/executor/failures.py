@@ -102,7 +102,7 @@ def verdict_of(error: BaseException, spent: Decimal) -> Verdict:
             cause = plain(error.cause).strip()[:CAUSE_MOST] or RunFailed.cause
             retry_after, is_final = seconds_of(error.retry_after), not error.retry
         text = _said(error, cause)
-    except Exception as trouble:
+    except BaseException as trouble:  # its text may even ask the process to end
         text = f"{name}, which cannot be told: {type(trouble).__name__}"
     return Verdict(cause, text, spent, retry_after, is_final)
 

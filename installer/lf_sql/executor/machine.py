@@ -9,7 +9,6 @@ stands in their way.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import secrets
 import socket
@@ -28,6 +27,7 @@ from lf_sql.executor.claims import AT_ONCE, Claims
 from lf_sql.executor.desk import Desk, Outcome
 from lf_sql.executor.handlers import Handler, Handlers
 from lf_sql.executor.leases import Leases
+from lf_sql.executor.log import log
 from lf_sql.executor.reports import Reports
 from lf_sql.executor.workflows import FRESH, Workflows
 from lf_sql.link import Link, Outage, connect, first_connection, pauses, words
@@ -39,8 +39,6 @@ PATIENCE = 30.0  # seconds to wait for an address without a server, at the start
 LAST_WAIT = 15.0  # seconds for handlers once nothing waits for the server
 SWEEP = 0.25  # seconds between claims while one handler is full and another is not
 PUT_OFF = 30.0  # seconds for which a run is given back that is too much for its handler
-
-log = logging.getLogger("lf_sql.executor")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ connects the attempts of a run, in whichever processes they are. A tracer that f
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
@@ -19,6 +18,7 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from lf_sql import __version__
+from lf_sql.executor.log import log
 from lf_sql.executor.run import Run
 from lf_sql.executor.spans import Span
 from lf_sql.plain import plain
@@ -29,8 +29,6 @@ T = TypeVar("T")
 PORTS = {"http": 80, "https": 443}
 TRACER = trace.get_tracer("lf_sql", __version__)
 W3C = TraceContextTextMapPropagator()
-
-log = logging.getLogger("lf_sql.executor")
 
 
 def begin(run: Run, claimed_at: int) -> Span:

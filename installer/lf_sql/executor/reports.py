@@ -7,11 +7,9 @@ itself, so that a locked row delays no other.
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import psycopg
@@ -19,6 +17,7 @@ import psycopg
 from lf_sql.errors import LfSqlError, Stopped
 from lf_sql.executor.failures import Verdict, refused
 from lf_sql.executor.leases import Attempt
+from lf_sql.executor.log import log
 from lf_sql.link import Link, Outage, pauses, words
 from lf_sql.trouble import ends_session, kind_of
 
@@ -43,8 +42,6 @@ TOLD = (
     "and e.payload ->> 'attempt' = %s and e.payload ->> 'cause' is not distinct from %s "
     "and coalesce(e.payload ->> 'error', '') = pg_catalog.left(%s, 2000)) as is_told"
 )
-
-log = logging.getLogger("lf_sql.executor")
 
 
 class Untold(LfSqlError):
@@ -72,8 +69,7 @@ class Item:
         try:
             self.done(told, error)
         except BaseException:
-            with suppress(BaseException):  # it may be the log itself that raises
-                log.exception("run %s: its end was told, but not heard", self.attempt.id)
+            log.exception("run %s: its end was told, but not heard", self.attempt.id)
 
     @property
     def size(self) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import queue
 import threading
 from collections.abc import Callable
 
-log = logging.getLogger("lf_sql.executor")
+from lf_sql.executor.log import log
 
 
 class Threads:

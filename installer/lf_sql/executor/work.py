@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,9 +16,8 @@ from lf_sql.executor.failures import (
 )
 from lf_sql.executor.handlers import Handler
 from lf_sql.executor.leases import GRACE, Attempt, Watcher
+from lf_sql.executor.log import log
 from lf_sql.executor.run import Run, dumps
-
-log = logging.getLogger("lf_sql.executor")
 
 Settle = Callable[[Verdict], None]
 

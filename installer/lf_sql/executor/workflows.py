@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from lf_sql.executor.handlers import Handler, Handlers
+from lf_sql.executor.log import log
 from lf_sql.link import Link
 from lf_sql.plain import plain
 
@@ -20,8 +20,6 @@ from lenses.workflows as w
 where w.id = any (%s::uuid[]) or w.title = any (%s::text[]) or w.kind = any (%s::text[])
 limit %s
 """
-
-log = logging.getLogger("lf_sql.executor")
 
 
 class Workflows:
