@@ -40,7 +40,7 @@ class Executor:
     notification came. `grace`: seconds that runs have to end once it is to stop; None: all the
     time they want. `once`: end when nothing is left to claim. Runs of workflows without a handler
     are left alone, for another executor. `on_end` gets what became of each attempt, in the threads
-    that tell it.
+    that tell it. ValueError: a number that makes no sense.
     """
 
     def __init__(
@@ -55,16 +55,19 @@ class Executor:
         application: str = "lf-sql executor",
         on_end: Callable[[Outcome], None] | None = None,
     ) -> None:
-        if concurrency < 1:
-            raise ValueError(f"concurrency must be 1 or more, not {concurrency}")
+        if not isinstance(concurrency, int) or concurrency < 1:
+            raise ValueError(f"concurrency must be a whole number, 1 or more, not {concurrency}")
         if not 1 <= lease <= 86_400:
             raise ValueError(f"lease must be 1 second to a day, not {lease}")
-        if poll <= 0:
+        if not poll > 0:  # NaN is not either
             raise ValueError(f"poll must be more than 0 seconds, not {poll}")
+        if grace is not None and not grace >= 0:
+            raise ValueError(f"grace must be 0 seconds or more, not {grace}")
         self.dsn = dsn
         self.options = Options(concurrency, lease, poll, once, application)
         self.handlers = Handlers()
-        self._grace = grace
+        is_endless = grace is None or grace > threading.TIMEOUT_MAX
+        self._grace = None if is_endless else grace
         self.on_end = on_end or _ignore
         self._machine: Machine | None = None
         self._lock = threading.Lock()

@@ -29,8 +29,8 @@ class Handler:
     @classmethod
     def of(cls, function: Function, limit: int, *, keeps_time: bool = False) -> Handler:
         """ValueError: a limit that lets nothing begin."""
-        if limit < 1:
-            raise ValueError(f"limit must be 1 or more, not {limit}")
+        if not isinstance(limit, int) or limit < 1:
+            raise ValueError(f"limit must be a whole number, 1 or more, not {limit}")
         is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None)  # noqa: B004
         )

@@ -168,7 +168,8 @@ class Run:
 
     def wait_cancelled(self, timeout: float | None = None) -> bool:
         """Sleep for so many seconds, or until `cancelled`; whether it is."""
-        return self._attempt.told_to_stop.wait(timeout) or self.cancelled
+        most = None if timeout is None else min(timeout, threading.TIMEOUT_MAX)
+        return self._attempt.told_to_stop.wait(most) or self.cancelled
 
     @property
     def spent(self) -> Decimal:
