@@ -86,15 +86,15 @@ class Endpoint:
         if answer.status_code == 202:
             run.leave()
             return None
+        tries = "contract_violated" in run.policies["retry_policy"].get("retryOn", [])
         if answer.status_code == 200:
-            if result is not None:
-                return Verdict(None, text.decode(), run.spent)
+            if result is not None:  # which the database may refuse
+                return Verdict(None, text.decode(), run.spent, is_final=not tries)
             said = _no_result(text, is_whole)
         elif failure := _failure(answer, text):
             raise failure
         else:
             said = _said(answer, text)
-        tries = "contract_violated" in run.policies["retry_policy"].get("retryOn", [])
         raise ContractViolated(said, retry=tries)
 
 

@@ -12,7 +12,7 @@ import psycopg
 
 from lf_sql import db
 from lf_sql.command import Ended
-from lf_sql.executor.failures import Verdict
+from lf_sql.executor.failures import Verdict, countable
 from lf_sql.trouble import kind_of
 
 RESULT_MOST = 16 * 1024 * 1024  # bytes of a command's output that can become a result
@@ -55,7 +55,7 @@ def spent_by(ended: Ended) -> Decimal:
         result = json.loads(ended.output, parse_float=Decimal, parse_int=Decimal)
         spent = result.get("spent_credits") if isinstance(result, dict) else None
         if isinstance(spent, Decimal) and spent > 0:
-            return spent
+            return countable(spent)
     return Decimal(0)
 
 

@@ -209,6 +209,43 @@ def test_credits_of_an_answer_are_booked(place: Place) -> None:
         assert (place.row(good).spent_credits, place.row(bad).spent_credits) == (1.5, 0.5)
 
 
+MANY, FEW = '{"spent_credits": 1e999999999}', '{"spent_credits": 1e-999999999}'
+
+
+@pytest.mark.parametrize("text", [MANY, '{"spent_credits": 1e20}'])
+def test_credits_that_nobody_can_have_spent_fail_as_contract_violated(
+    place: Place, text: str
+) -> None:
+    """In plain words, and as all that violates the contract not again unless the policy says so."""
+    with Server({"/many": always("200 OK", text)}) as server:
+        (run,) = place.start("/many", maxRetries=2)
+        (again,) = place.start("/many", maxRetries=2, retryOn=["contract_violated"])
+        place.all(deliverer(server, "/many"), hurry=True)
+        assert len(server.requests("/many")) == 1 + 3
+    for one in (run, again):
+        row = place.row(one)
+        result = row.metadata["result"]
+        assert (row.status, row.spent_credits) == ("failed", 0)
+        assert result["cause"] == "contract_violated"
+        assert "refused by the database" in result["error"]
+        assert "decimal" not in result["error"] and len(result["error"]) < 500
+
+
+def test_such_credits_change_no_other_answer(place: Place) -> None:
+    answers = {
+        "/down": always("503 Oh", MANY),
+        "/left": always("202 Accepted", MANY),
+        "/few": always("200 OK", FEW),
+    }
+    with Server(answers) as server:
+        down, left, few = (place.start(path)[0] for path in answers)
+        place.all(deliverer(server, *answers))
+        assert place.row(down).metadata["result"]["cause"] == "provider_error"
+        assert place.row(left).status == "running"
+        assert place.row(few).status in ("completed", "failed")
+        assert place.row(few).spent_credits == 0
+
+
 def test_many_are_in_flight_and_a_slow_endpoint_holds_up_no_other(place: Place) -> None:
     """The slow one's runs are older, and more than it may have at once: they take its places alone."""
 

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from lf_sql import BudgetExceeded, ContractViolated, Executor, RateLimited, Run
+from lf_sql.command import Ended
+from lf_sql.verdicts import spent_by
 from tests.executor.conftest import Place
 
 BOOK = "select lenses.fn_book_run_credits(%s, %s, %s, %s)"
@@ -144,3 +146,13 @@ def test_an_attempt_is_booked_once_and_only_by_whoever_had_it(place: Place) -> N
     for wrong in (0, -1, "NaN", "Infinity", None):
         with pytest.raises(Exception, match="p_spent_credits must be more than 0"):
             place.db.value(BOOK, [run, "w", 1, wrong])
+
+
+@pytest.mark.parametrize(
+    ("printed", "spent"), [("1.5", "1.5"), ("1e999999999", "1e40"), ("1e-999999999", "0")]
+)
+def test_what_an_ended_command_has_spent_can_be_written_out(printed: str, spent: str) -> None:
+    """A billion digits would take the executor's memory, and its other runs with it."""
+    found = spent_by(Ended(output=f'{{"spent_credits": {printed}}}'.encode()))
+    assert found == Decimal(spent)
+    assert len(f"{found:f}") < 100

@@ -19,6 +19,7 @@ CAUSE_MOST = 200  # characters that the database takes
 LONGEST_DELAY = 86_400.0  # seconds that a run waits because its handler or endpoint asked for it
 
 INFINITE = float("inf")
+MANY, FEW = Decimal("1e40"), Decimal("1e-40")  # credits; no run can have spent so many
 SECONDS = re.compile(r"\s*\d{1,300}(\.\d*)?\s*", re.ASCII)
 
 Wait = float | Decimal | Fraction | timedelta | str
@@ -89,7 +90,7 @@ class Verdict:
     text: str
     spent: Decimal = Decimal(0)
     retry_after: float | None = None  # seconds before another attempt
-    is_final: bool = False  # no other attempt, whatever the policy grants
+    is_final: bool = False  # no other attempt if it fails, whatever the policy grants
 
 
 def verdict_of(error: BaseException, spent: Decimal) -> Verdict:
@@ -132,6 +133,15 @@ def seconds_of(wait: object) -> float | None:
     return None
 
 
+def countable(credits: Decimal) -> Decimal:
+    """Credits, not negative, that can be added up and written out.
+
+    1e999999999 would have a billion digits: what the database refuses anyway, or cannot tell from
+    none, is as good.
+    """
+    return min(credits, MANY) if credits >= FEW else Decimal(0)
+
+
 def overspent(total: Decimal, limit: Decimal) -> str:
     """What is said of a run that has spent more than its limit."""
     return f"spent {total.normalize():f} credits, the limit is {limit.normalize():f}"
@@ -152,7 +162,8 @@ def refused(verdict: Verdict, error: psycopg.Error) -> Verdict:
     message, rest = db.describe(error)
     reason = f"refused by the database: {message}" + (f" ({rest})" if rest else "")
     if verdict.cause is None:
-        return Verdict("contract_violated", f"result {reason}", verdict.spent)
+        text = f"result {reason}"
+        return replace(verdict, cause=ContractViolated.cause, text=text)
     # The failure stands, whatever is wrong with the credits.
     text = f"{verdict.text}; spent_credits {reason}"
     return replace(verdict, text=text, spent=Decimal(0))

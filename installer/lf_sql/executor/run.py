@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from lf_sql.executor.failures import BudgetExceeded, overspent
+from lf_sql.executor.failures import BudgetExceeded, countable, overspent
 from lf_sql.executor.leases import Attempt
 from lf_sql.executor.spans import Span
 from lf_sql.instants import read
@@ -187,7 +187,7 @@ class Run:
         if not (amount.is_finite() and amount >= 0):
             raise ValueError(f"credits must be 0 or more, and finite, not {credits}")
         with self._lock:
-            self._spent += amount
+            self._spent += countable(amount)
             total = self._spent + self._attempt.row["spent_before"]
         limit = self._attempt.row["spending_limit"]
         if limit is not None and total > limit:
