@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from typing import TextIO
 
 from lf_sql.errors import LfSqlError
 
@@ -42,4 +43,16 @@ def is_of_stdout(error: OSError) -> bool:
 
 def drop_stdout() -> None:
     """What is left to be written goes nowhere, so that the interpreter's end does not fail too."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop(sys.stdout)
+
+
+def drop_stuck_stderr() -> None:
+    """The same for standard error, where it cannot be written."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _drop(sys.stderr)
+
+
+def _drop(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -14,15 +14,21 @@ from tests.support.database import PATIENCE, wait_until
 
 
 class Process:
-    """`lf-sql ARGS` under way."""
+    """`lf-sql ARGS` under way; standard error goes to `stderr`, a file number."""
 
-    def __init__(self, dsn: str, args: Sequence[str], env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        args: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        stderr: int = subprocess.STDOUT,
+    ) -> None:
         self.popen = subprocess.Popen(
             [sys.executable, "-m", "lf_sql", *args],
             env={**os.environ, "LF_SQL_DSN": dsn, **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=stderr,
             text=True,
             cwd="/",
         )
@@ -67,8 +73,13 @@ class Process:
 
 
 @contextmanager
-def running(dsn: str, *args: str, env: Mapping[str, str] | None = None) -> Iterator[Process]:
-    process = Process(dsn, args, env)
+def running(
+    dsn: str,
+    *args: str,
+    env: Mapping[str, str] | None = None,
+    stderr: int = subprocess.STDOUT,
+) -> Iterator[Process]:
+    process = Process(dsn, args, env, stderr)
     try:
         yield process
     finally:

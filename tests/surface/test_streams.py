@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.support.database import Database
+from tests.support.database import Database, Tenant
 
 CRONTAB = b"0 9 * * * true\n"
 
@@ -75,6 +75,55 @@ def test_who_writes_nothing_needs_no_output(db: Database) -> None:
     done = redirected("<&- >&-", *args, LF_SQL_DSN=db.dsn)
     assert done.returncode == 0, done.stderr
     assert b"0 completed, 0 failed" in done.stderr
+
+
+@pytest.mark.parametrize("how", ["2>/dev/full", "2>&-"])
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["diff", "/nonexistent"], 2),
+        (["nonsense"], 2),
+        (["runs"], 2),
+        (["schedule", "show", "nobody"], 1),
+        (["verify"], 0),
+    ],
+    ids=str,
+)
+def test_who_cannot_say_it_exits_as_ever(
+    db: Database, args: list[str], code: int, how: str
+) -> None:
+    assert redirected(how, *args, LF_SQL_DSN=db.dsn).returncode == code
+
+
+@pytest.mark.parametrize("how", ["2>/dev/full", "2>&-"])
+def test_what_is_done_is_fine_though_nobody_is_told(db: Database, owner: Tenant, how: str) -> None:
+    given = b"workflows:\n  told to nobody: {}\n"
+    assert redirected(how, "apply", "-", given=given, LF_SQL_DSN=db.dsn).returncode == 0
+    assert db.column("select title from lenses.workflows") == ["told to nobody"]
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize(("args", "code"), [(["--help"], 0), (["status"], 0), (["nonsense"], 2)])
+def test_a_reader_that_has_gone(
+    db: Database, args: list[str], code: int, stream: str, unbuffered: str
+) -> None:
+    """`lf-sql ... | head` is fine; the same with what is said on standard error."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writer}
+    done = subprocess.run(
+        [sys.executable, "-m", "lf_sql", *args],
+        env={**os.environ, "LF_SQL_DSN": db.dsn, "PYTHONUNBUFFERED": unbuffered},
+        stdin=subprocess.DEVNULL,
+        check=False,
+        timeout=120,
+        **streams,  # type: ignore[arg-type]
+    )
+    os.close(writer)
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in (done.stderr or b"")
+    assert b"Exception ignored" not in (done.stderr or b"")
 
 
 def test_nobody_listens_at_all() -> None:

@@ -49,7 +49,9 @@ WRONG_USE = "22"
 def main(argv: Sequence[str] | None = None) -> None:
     """The console script: whatever happens, one line and a hint, never a traceback."""
     streams.complete()
-    sys.exit(run(argv))
+    code = run(argv)
+    streams.drop_stuck_stderr()
+    sys.exit(code)
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -68,7 +70,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.exceptions.NoArgsIsHelpError as error:  # a group without a command: its help
-        click.echo(error.format_message(), err=True)
+        prose.on_stderr(error.format_message())
         return 2
     except click.UsageError as error:
         _complain(error.format_message(), _help_of(error))

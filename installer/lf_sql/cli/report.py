@@ -77,10 +77,11 @@ def refuse_leftovers(outcome: Outcome) -> None:
 
 def show_some(findings: Sequence[Finding], *, err: bool = False, most: int = 20) -> None:
     """The first of them; `lf-sql verify` lists them all."""
+    say = prose.on_stderr if err else click.echo
     for finding in findings[:most]:
-        click.echo(f"  {plain(finding)}", err=err)
+        say(f"  {plain(finding)}")
     if len(findings) > most:
-        click.echo(f"  and {len(findings) - most} more", err=err)
+        say(f"  and {len(findings) - most} more")
 
 
 def show_driver(driver: Driver) -> None:

@@ -10,6 +10,7 @@ import click
 
 from lf_sql import former
 from lf_sql.cli.context import options
+from lf_sql.cli.terminal import prose
 from lf_sql.plain import plain
 from lf_sql.stopping import stop_on
 from lf_sql.worker import Settings, Worker
@@ -44,5 +45,5 @@ def command() -> None:
 
 
 def say(line: str) -> None:
-    """A line of the log, on stderr."""
-    click.echo(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {plain(line)}", err=True)
+    """A line of the log, on stderr; nothing where it cannot be written."""
+    prose.on_stderr(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {plain(line)}")

@@ -21,7 +21,10 @@ class Lines(logging.Handler):
     """A line for each record."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(record.getMessage())
+        try:
+            say(record.getMessage())
+        except Exception:  # whoever logs goes on
+            self.handleError(record)
 
 
 def lease_of(milliseconds: int) -> float:

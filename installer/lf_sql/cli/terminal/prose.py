@@ -7,6 +7,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
+from contextlib import suppress
 
 import click
 
@@ -28,7 +29,13 @@ def aside(text: str, head: str = "", colour: str | None = None, bold: bool = Fal
     lines = [plain(text.lstrip(" "))]
     if sys.stderr.isatty():
         lines = beside(lines[0], _columns_of_stderr(), len(head))
-    click.echo(click.style(head, fg=colour, bold=bold) + "\n".join(lines), err=True)
+    on_stderr(click.style(head, fg=colour, bold=bold) + "\n".join(lines))
+
+
+def on_stderr(text: str) -> None:
+    """As it stands. Where it cannot be written the work goes on, and the exit code stays."""
+    with suppress(OSError, ValueError):  # full, without a reader, or closed
+        click.echo(text, err=True)
 
 
 def said(text: str) -> None:
