@@ -11,7 +11,7 @@ import psycopg
 
 from lf_sql import __version__, db, streams
 from lf_sql.cli.context import Options, adopt
-from lf_sql.cli.lazy import LazyGroup
+from lf_sql.cli.lazy import RootGroup, Unread
 from lf_sql.cli.terminal import prose
 from lf_sql.errors import LfSqlError
 
@@ -25,7 +25,7 @@ Examples:
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=RootGroup,
     epilog=EXAMPLES,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -80,7 +80,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         _complain("interrupted", None)
         return 130
-    except BrokenPipeError:  # `lf-sql ... | head`
+    except (BrokenPipeError, Unread):  # `lf-sql ... | head`
         streams.drop_stdout()
         return 0
     except LfSqlError as error:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import importlib
 import keyword
 import pkgutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
 from lf_sql.cli.context import adopt
+from lf_sql.cli.terminal import prose
 from lf_sql.near import nearest
 
 NOT_COMMANDS = {
@@ -85,3 +89,32 @@ class LazyGroup(SuggestingGroup):
         module = importlib.import_module(f"{PACKAGE}.{name}")
         command: click.Command = getattr(module, "group", None) or module.command
         return adopt(command)
+
+
+class Unread(Exception):
+    """Whoever read standard output has gone."""
+
+
+class RootGroup(LazyGroup):
+    """The group that is run. Click exits with 1 where nobody reads any more, and at Ctrl-C writes
+    to a standard error that may be full; so neither reaches it."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _before_click():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _before_click():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _before_click() -> Iterator[None]:
+    """Unread: a reader has gone. click.Abort: interrupted."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise Unread from error
+    except KeyboardInterrupt:
+        prose.on_stderr("")  # ends the line of ^C
+        raise click.Abort from None
