@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 
 from lf_sql.errors import LfSqlError
@@ -29,3 +30,22 @@ def listen(host: str, port: int, waiting: int, hint: str) -> socket.socket:
 def bracketed(host: str) -> str:
     """As it stands before a port."""
     return f"[{host}]" if ":" in host else host
+
+
+def bare(host: str) -> str:
+    """Without the brackets that an IPv6 address has before a port. ValueError: others."""
+    inner = host.removeprefix("[").removesuffix("]")
+    if "[" in inner or "]" in inner or host not in (inner, bracketed(inner)):
+        raise ValueError(f"{host!r} is no host: brackets stand around an IPv6 address alone")
+    return inner
+
+
+def reached_at(host: str) -> str:
+    """The host of an address that leads to who listens on `host`, as browsers write it."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return bracketed(host)
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "[::1]"
+    return bracketed(str(address))

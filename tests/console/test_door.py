@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,7 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.console.conftest import Console
-from tests.support.database import Database, as_user
+from tests.support.database import Database, Tenant, as_user
+from tests.support.processes import running
 
 
 class Visitor:
@@ -195,3 +197,25 @@ def test_it_acts_as_a_tenant_or_not_at_all(db: Database, arguments: list[str], s
     assert done.returncode in (1, 2)
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("host", ["::", "[::]", "[::1]"])
+def test_the_link_of_every_ipv6_address_leads_in(db: Database, owner: Tenant, host: str) -> None:
+    """Where the machine has none, that is one line."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        has_ipv6 = False
+    else:
+        has_ipv6 = True
+    command = ("console", "--as", str(owner.user_id), "--port", "0", "--host", host)
+    with running(db.dsn, *command) as process:
+        if not has_ipv6:
+            assert process.ends() == 1
+            assert "cannot listen on [::" in process.output
+            return
+        process.says("?token=")
+        link = next(line for line in process.output.splitlines() if "?token=" in line)
+        assert link.startswith("http://[::1]:")
+        assert Visitor(Console(db, owner, link)).enter()
+        assert process.stop() == 0

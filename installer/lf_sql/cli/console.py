@@ -12,9 +12,9 @@ from uuid import UUID
 import click
 
 from lf_sql.cli.context import connect, note, options, require_installed
-from lf_sql.cli.params import Filled
+from lf_sql.cli.params import Filled, Host
 from lf_sql.errors import LfSqlError
-from lf_sql.listening import bracketed, listen
+from lf_sql.listening import listen, reached_at
 
 
 @click.command(
@@ -23,7 +23,7 @@ from lf_sql.listening import bracketed, listen
 )
 @click.option(
     "--host",
-    type=Filled(),
+    type=Host(),
     default="127.0.0.1",
     show_default=True,
     help="Address to listen on.",
@@ -115,9 +115,9 @@ def serving(
             with suppress(KeyboardInterrupt):
                 uvicorn.Server(config).run(sockets=[listener])
 
-        shown = "127.0.0.1" if host == "0.0.0.0" else bracketed(host)
         is_local = ipaddress.ip_address(listener.getsockname()[0]).is_loopback
-        yield Served(f"http://{shown}:{port}/?token={gate.link}", tenant, is_local, run)
+        link = f"http://{reached_at(host)}:{port}/?token={gate.link}"
+        yield Served(link, tenant, is_local, run)
 
 
 def _end(*_: object) -> None:

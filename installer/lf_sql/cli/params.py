@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from lf_sql.durations import duration
+from lf_sql.listening import bare
 
 LONGEST_NAME = 200  # characters
 
@@ -155,7 +156,23 @@ class Address(click.ParamType):
         host, _, port = str(value).rpartition(":")
         if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
             self.fail(f"{value!r} is no address: write HOST:PORT, as 127.0.0.1:9187", param, ctx)
-        return host.strip("[]"), int(port)
+        return _bare(self, host, param, ctx), int(port)
+
+
+class Host(Filled):
+    """A name or an address to listen on; an IPv6 address may stand in brackets."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return _bare(self, super().convert(value, param, ctx), param, ctx)
+
+
+def _bare(
+    kind: click.ParamType, host: str, param: click.Parameter | None, ctx: click.Context | None
+) -> str:
+    try:
+        return bare(host)
+    except ValueError as error:
+        kind.fail(str(error), param, ctx)
 
 
 LISTEN = click.option(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import secrets
 import threading
 from collections.abc import Iterable
@@ -13,6 +12,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lf_sql.listening import reached_at
 
 MAX_BODY = 64 * 1024
 MAX_QUERY = 4 * 1024
@@ -76,14 +77,8 @@ def _same(given: str, wanted: str) -> bool:
 
 def allowed_hosts(host: str, extra: Iterable[str] = ()) -> set[str]:
     """Names under which the console answers: loopback, where it listens, and the given ones."""
-    hosts = {"127.0.0.1", "localhost", "[::1]", *(name.lower() for name in extra)}
-    try:
-        address = ipaddress.ip_address(host)
-        if not address.is_unspecified:
-            hosts.add(f"[{address}]" if address.version == 6 else str(address))
-    except ValueError:
-        hosts.add(host.lower())
-    return hosts
+    given = (name.lower() for name in extra)
+    return {"127.0.0.1", "localhost", "[::1]", reached_at(host).lower(), *given}
 
 
 class Guard:
