@@ -6,6 +6,7 @@ before anything that holds state is done, definitions are replayed.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -42,8 +43,25 @@ def supabase(bundle: Bundle, folder: Path) -> Path:
     stamp = max(now, *(stamp + 1 for stamp in stamps)) if stamps else now
     slug = re.sub(r"[^0-9a-z]+", "_", bundle.version)
     path = folder / f"{stamp}_lf_sql_{slug}.sql"
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     return path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """All of it, or no file of this name: half a migration would be run as one.
+
+    OSError: it cannot be written.
+    """
+    part = path.with_name(f".{path.name}.part")  # which no tool takes for a migration
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.rename(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def supabase_script(bundle: Bundle) -> Iterator[str]:

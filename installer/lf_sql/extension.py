@@ -29,7 +29,7 @@ def write(bundle: Bundle, folder: Path, updates_from: tuple[str, ...] = ()) -> l
     texts = {f"{NAME}.control": control(bundle), **dict.fromkeys(names, text)}
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in texts.items():
-        (folder / name).write_text(content, encoding="utf-8")
+        export.write_whole(folder / name, content)
     return [folder / name for name in texts]
 
 

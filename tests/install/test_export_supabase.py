@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +65,35 @@ def test_the_command_writes_one_file_and_not_another(tmp_path: Path) -> None:
     assert said.strip() == str(path)
     assert export.supabase(grown(), folder).name > path.name
     assert len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.parametrize("has_another", [False, True])
+def test_what_cannot_be_written_whole_is_not_there(tmp_path: Path, has_another: bool) -> None:
+    """The Supabase CLI would push half of it."""
+    if has_another:
+        (tmp_path / "20200101000000_theirs.sql").write_text("select 1;")
+    before = list(tmp_path.iterdir())
+    lf = [sys.executable, "-m", "lf_sql", "export", "--supabase", str(tmp_path)]
+    done = subprocess.run(
+        ["bash", "-c", 'ulimit -f 64; exec "$@"', "bash", *lf],
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == f"error: {tmp_path}: File too large\n"
+    assert list(tmp_path.iterdir()) == before
+
+
+def test_an_export_that_is_interrupted_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        export.supabase(TREE, tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_it_comes_behind_what_is_there(tmp_path: Path) -> None:
