@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -66,3 +67,60 @@ def test_a_calendar_that_a_trigger_has_stays_with_its_workflow(
     without = has_it.replace("calendars:\n  closing: {dates: [2026-12-24]}\n", "")
     assert "calendar closing stays" in lf("apply", file(without), "--prune", "--yes").out
     assert db.value("select count(*) from lenses.workflow_schedules") == 1
+
+
+def calendars(**rules: str) -> str:
+    """A file of the project: calendars with one date, and those that the rules of each name."""
+    lines = [
+        f"  {name}: {{dates: [2026-12-24], rules: [{', '.join(f'{{calendar: {one}}}' for one in names.split())}]}}"
+        for name, names in rules.items()
+    ]
+    return "\n".join(["project: shop", "calendars:" if lines else "calendars: {}", *lines, ""])
+
+
+def there(db: Database) -> str:
+    return " ".join(
+        db.column("select name from lenses.schedule_calendars where not is_seed order by name")
+    )
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{"a": "b", "b": ""}, {"b": "a", "a": ""}, {"c": "a b", "b": "a", "a": ""}],
+    ids=["after", "before", "three"],
+)
+def test_calendars_that_refer_to_one_another_go_together(
+    lf: Command, file: File, db: Database, rules: dict[str, str]
+) -> None:
+    lf("apply", file(calendars(**rules)))
+    empty = file(calendars())
+    assert lf("diff", empty, "--prune", code=1).err.startswith(
+        f"0 to add, 0 to change, {len(rules)}"
+    )
+    lf("apply", empty, "--prune", "--yes")
+    assert there(db) == ""
+
+
+def test_a_calendar_that_a_rule_of_the_file_names_stays(
+    lf: Command, file: File, db: Database
+) -> None:
+    lf("apply", file(calendars(b="a", a="z", z="", y="")))
+    only_b = file(calendars(b="a"))
+    assert lf("diff", only_b, "--prune", code=1).out.split() == ["calendars", "-", "y"]
+    lf("apply", only_b, "--prune", "--yes")
+    assert there(db) == "a b z"
+    assert "nothing differs" in lf("diff", only_b, "--prune").err
+
+
+@pytest.mark.parametrize("spelt", [str.lower, str.upper], ids=["small", "capital"])
+def test_a_calendar_that_one_made_by_hand_names_stays(
+    lf: Command, file: File, db: Database, spelt: Callable[[str], str]
+) -> None:
+    lf("apply", file(calendars(b="a", a="", c="")))
+    found = db.value("select id::text from lenses.schedule_calendars where name = 'b'")
+    rules = json.dumps([{"weekdays": ["SUN"], "except": [{"calendar": spelt(found)}]}])
+    lf("schedule", "calendar", "create", "hand", "--rules", rules)
+    said = lf("apply", file(calendars()), "--prune", "--yes").out
+    assert "calendar b stays: calendars that stay refer to it (hand)" in said
+    assert "calendar a stays: calendars that stay refer to it (b)" in said
+    assert there(db) == "a b hand"

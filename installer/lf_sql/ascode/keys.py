@@ -140,6 +140,20 @@ READ: Mapping[str, Callable[[Value], Any]] = {
 }
 
 
+_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
 def as_id(name: str) -> UUID | None:
-    """The id, where the key is an id."""
-    return UUID(name) if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", name) else None
+    """The id, where the text is an id, in letters of either case."""
+    return UUID(name) if _ID.fullmatch(name) else None
+
+
+def folded(name: str) -> str:
+    """The text; an id as the database writes it."""
+    found = as_id(name)
+    return name if found is None else str(found)
+
+
+def calendar_name(said: str) -> str:
+    """The name of a calendar as the database keeps it: without the blanks around it."""
+    return said.strip(" ")

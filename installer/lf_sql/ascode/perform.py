@@ -10,7 +10,7 @@ from uuid import UUID
 import psycopg
 
 from lf_sql import db
-from lf_sql.ascode import exact, keys
+from lf_sql.ascode import exact, keys, remove
 from lf_sql.ascode.canon import canon
 from lf_sql.ascode.model import Entry, Schedule
 from lf_sql.ascode.plan import Change, New, Plan
@@ -48,23 +48,6 @@ CALENDAR = (
     "p_name => %(name)s, p_kind => %(kind)s, p_timezone => %(timezone)s, "
     "p_dates => %(dates)s::date[], p_rules => %(rules)s::jsonb) as f"
 )
-# Schedules of a definition's triggers are a part of their workflow, and go with it.
-USED = {
-    "workflow": """
-select s.workflow_id as id, coalesce(s.name, s.description, w.title, s.id::text) as name
-from lenses.workflow_schedules as s
-left join lenses.workflows as w on w.id = s.workflow_id
-where s.workflow_id = any(%s) and s.trigger_id is null
-order by 2
-""",
-    "calendar": """
-select s.calendar_id as id, coalesce(s.name, s.description, w.title, s.id::text) as name
-from lenses.workflow_schedules as s
-left join lenses.workflows as w on w.id = s.workflow_id
-where s.calendar_id = any(%s)
-order by 2
-""",
-}
 CALLED = [  # functions of schema public
     *("fn_upsert_workflow_schedule", "fn_patch_workflow_schedule", "fn_delete_workflow_schedule"),
     *("fn_upsert_workflow", "fn_set_workflow_status", "fn_create_schedule_calendar"),
@@ -132,8 +115,8 @@ def perform(conn: Connection, plan: Plan, project: str | None) -> None:
         for change, said in spelled
     ]
     _send(conn, [change for change, _ in spelled], SPELLED_OUT, patches, ids)
-    _remove_unused(conn, plan, "workflow")
-    _remove_unused(conn, plan, "calendar")
+    remove.unused(conn, plan, "workflow")
+    remove.unused(conn, plan, "calendar")
     if project is not None:
         made = [
             [ids[(kind, change.name)] for change in plan.of(kind, "add")]
@@ -144,30 +127,6 @@ def perform(conn: Connection, plan: Plan, project: str | None) -> None:
                 "select public.fn_set_project(%s, %s::uuid[], %s::uuid[], %s::uuid[])",
                 [project, *made],
             )
-
-
-def _remove_unused(conn: Connection, plan: Plan, kind: str) -> None:
-    """Those of the project, unless schedules that it did not make have them."""
-    removed = plan.of(kind, "remove")
-    if not removed:
-        return
-    used: dict[Any, list[str]] = {}
-    ids = [(change.row or {})["id"] for change in removed]
-    for row in conn.execute(USED[kind].encode(), [ids]).fetchall():
-        used.setdefault(row["id"], []).append(row["name"])
-    for change in removed:
-        row = change.row or {}
-        if row["id"] in used:
-            plan.changes.remove(change)
-            names = ", ".join(used[row["id"]][:3])
-            plan.kept.append(
-                f"{kind} {change.name} stays: schedules that the project did not make "
-                f"have it ({names})"
-            )
-        elif kind == "workflow":
-            conn.execute("select public.fn_set_workflow_status(%s, 'deleted')", [row["id"]])
-        else:
-            conn.execute("select public.fn_delete_schedule_calendar(%s::uuid)", [row["id"]])
 
 
 def _send(

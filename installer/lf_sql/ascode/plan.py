@@ -8,10 +8,12 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
+from lf_sql.ascode import calendars as rules_of
 from lf_sql.ascode import keys
+from lf_sql.ascode.calendars import Row
 from lf_sql.ascode.canon import canon
 from lf_sql.ascode.model import Entry, Schedule, Wanted
-from lf_sql.ascode.present import SCHEDULE_COLUMNS, Present, Row
+from lf_sql.ascode.present import SCHEDULE_COLUMNS, Present
 from lf_sql.durations import spelt
 from lf_sql.errors import LfSqlError
 from lf_sql.near import the_nearest
@@ -90,10 +92,10 @@ def make(wanted: Wanted, present: Present, prune: bool) -> Plan:
         title = next((w["title"] for w in present.workflows if w["id"] == row["workflow_id"]), None)
         name = row["name"] or str(row["id"])
         plan.changes.append(Change("remove", "schedule", name, row=row, of=title))
-    for name, row in _in_order(wanted.calendars, calendars):
+    for name, row in rules_of.in_order(wanted.calendars, calendars).items():
         entry = wanted.calendars[name]
         columns = {**entry.wanted, "name": name}
-        columns["rules"] = _rules(columns["rules"], calendar_ids)
+        columns["rules"] = rules_of.resolved(columns["rules"], calendar_ids)
         plan.changes += _compare("calendar", entry, row, columns, lambda _, value: value)
     for name, row in workflows.items():
         entry = wanted.workflows[name]
@@ -154,49 +156,10 @@ def _only(rows: list[Row], entry: Entry) -> Row:
     return rows[0]
 
 
-def _rules(rules: Any, ids: Mapping[str, Any]) -> Any:
-    """With the ids of calendars in place of their names."""
-    match rules:
-        case list():
-            return [_rules(rule, ids) for rule in rules]
-        case dict():
-            return {
-                key: ids.get(value, value)
-                if key == "calendar" and isinstance(value, str)
-                else _rules(value, ids)
-                for key, value in rules.items()
-            }
-    return rules
-
-
-def references(rules: Any) -> set[str]:
-    """The names of new calendars that rules refer to."""
-    match rules:
-        case New():
-            return {rules.name}
-        case list():
-            return set().union(*map(references, rules))
-        case dict():
-            return set().union(*map(references, rules.values()))
-    return set()
-
-
-def _in_order(entries: Mapping[str, Entry], rows: Mapping[str, Row | None]) -> list[Any]:
-    """Calendars after those that their rules name."""
-    done: dict[str, Row | None] = {}
-    ids = {name: New("calendar", name) for name in entries}
-
-    def visit(name: str, above: tuple[str, ...]) -> None:
-        if name in above:
-            raise entries[name].at.wrong("calendars refer to one another in a circle")
-        if name not in done:
-            for other in sorted(references(_rules(entries[name].wanted["rules"], ids))):
-                visit(other, (*above, name))
-            done[name] = rows[name]
-
-    for name in rows:
-        visit(name, ())
-    return list(done.items())
+def _calendar_id(said: str | None, ids: Mapping[str, Any], present: Present) -> Any:
+    """The id of the calendar of that name or id, or what stands for it; None for none."""
+    own = keys.as_id(said or "")
+    return ids.get(said or "") or next((c["id"] for c in present.calendars if c["id"] == own), None)
 
 
 def _columns(
@@ -209,9 +172,7 @@ def _columns(
     columns = {name: schedule.wanted.get(name) for name in SCHEDULE_COLUMNS if name != "id"}
     columns["workflow_id"] = workflows[schedule.workflow]
     if schedule.calendar is not None:
-        columns["calendar_id"] = calendars.get(schedule.calendar) or next(
-            (c["id"] for c in present.calendars if str(c["id"]) == schedule.calendar), None
-        )
+        columns["calendar_id"] = _calendar_id(schedule.calendar, calendars, present)
         if columns["calendar_id"] is None:
             said = f'there is no calendar "{schedule.calendar}"'
             said += the_nearest(schedule.calendar, calendars)
@@ -291,10 +252,14 @@ def _prune_rest(
 ) -> None:
     """Workflows and calendars; whether others still use them, apply asks before it removes them."""
     stay = {row["id"] for row in [*workflows.values(), *calendars.values()] if row}
-    used = {calendar_ids.get(s.calendar) for s in wanted.schedules.values() if s.calendar}
+    said = [_calendar_id(s.calendar, calendar_ids, present) for s in wanted.schedules.values()]
+    for entry in wanted.calendars.values():
+        said += rules_of.references(rules_of.resolved(entry.wanted["rules"], calendar_ids))
+    others = [row for row in present.calendars if row["id"] not in stay]
+    used = rules_of.led_to(said, others)
     for row in present.workflows:
         if row["project"] == wanted.project and row["id"] not in stay:
             plan.changes.append(Change("remove", "workflow", row["title"], row=row))
-    for row in present.calendars:
-        if row["project"] == wanted.project and row["id"] not in stay and row["id"] not in used:
-            plan.changes.append(Change("remove", "calendar", row["name"], row=row))
+    gone = [c for c in others if c["project"] == wanted.project and str(c["id"]) not in used]
+    for row in rules_of.dependents_first(gone):
+        plan.changes.append(Change("remove", "calendar", row["name"], row=row))

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from lf_sql.ascode import keys
+from lf_sql.ascode import calendars, keys
+from lf_sql.ascode.calendars import Row
 from lf_sql.ascode.exact import read_exactly
 from lf_sql.ascode.model import Entry, Wanted
 from lf_sql.ascode.source import Value
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
 from lf_sql.policies import DEFAULTS, own
-
-Row = dict[str, Any]
 
 SCHEDULE_COLUMNS = (
     *("id", "workflow_id", "workflow_version", "name", "description", "schedule_type"),
@@ -69,7 +68,7 @@ class Present:
         found = [
             row["id"]
             for row in self.people
-            if row["kind"] == kind and name in (row["name"], str(row["id"]))
+            if row["kind"] == kind and (row["name"] == name or row["id"] == keys.as_id(name))
         ]
         if len(found) != 1:
             many = f"{len(found)} {kind}s" if found else f"no {kind}"
@@ -116,7 +115,7 @@ def read(conn: Connection, wanted: Wanted) -> Present:
     )
     whose = [row["assignee_id"] for row in schedules if row["assignee_id"]]
     return Present(
-        conn.execute(CALENDARS.encode()).fetchall(),
+        _calendars(conn),
         conn.execute(
             WORKFLOWS.encode(), {"all": False, "titles": titles, "ids": workflow_ids}
         ).fetchall(),
@@ -138,13 +137,21 @@ def read_all(conn: Connection) -> Present:
     """Everything that the tenant has, for a complete file."""
     read_exactly(conn)
     return Present(
-        conn.execute(CALENDARS.encode()).fetchall(),
+        _calendars(conn),
         conn.execute(WORKFLOWS.encode(), {"all": True, "titles": [], "ids": []}).fetchall(),
         _as_said(
             conn.execute(f"{SCHEDULES} order by s.created_at, s.name, s.id".encode()).fetchall()
         ),
         conn.execute(PEOPLE.encode(), {"all": True, "ids": [], "names": []}).fetchall(),
     )
+
+
+def _calendars(conn: Connection) -> list[Row]:
+    """With ids in their rules as the database writes ids, whoever wrote the rules."""
+    return [
+        row | {"rules": calendars.resolved(row["rules"], {})}
+        for row in conn.execute(CALENDARS.encode()).fetchall()
+    ]
 
 
 def _as_said(schedules: list[Row]) -> list[Row]:

@@ -10,9 +10,10 @@ from typing import Any
 
 import yaml
 
-from lf_sql.ascode import keys
+from lf_sql.ascode import calendars, keys
+from lf_sql.ascode.calendars import Row
 from lf_sql.ascode.exact import digits
-from lf_sql.ascode.present import Present, Row
+from lf_sql.ascode.present import Present
 from lf_sql.ascode.source import _RESOLVERS
 from lf_sql.durations import spelt
 from lf_sql.plain import plain_lines
@@ -112,22 +113,9 @@ def _calendar(row: Row, names: dict[Any, str]) -> dict[str, Any]:
     if row["dates"]:
         item["dates"] = [str(day) for day in row["dates"]]
     if row["rules"]:
-        item["rules"] = _named(row["rules"], {str(id): name for id, name in names.items()})
+        called = {str(id): name for id, name in names.items()}
+        item["rules"] = calendars.renamed(row["rules"], lambda said: called.get(said, said))
     return item
-
-
-def _named(rules: Any, names: dict[str, str]) -> Any:
-    match rules:
-        case list():
-            return [_named(rule, names) for rule in rules]
-        case dict():
-            return {
-                key: names.get(str(value).lower(), value)
-                if key == "calendar"
-                else _named(value, names)
-                for key, value in rules.items()
-            }
-    return rules
 
 
 def _schedule(row: Row, names: dict[Any, str], people: dict[Any, str]) -> dict[str, Any]:
