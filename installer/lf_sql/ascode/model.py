@@ -59,14 +59,17 @@ def merge(files: list[Value]) -> Wanted:
                     f"{other.file}:{other.line}",
                     f"one apply is for one {key}",
                 )
-        for name, item in _part(top, "calendars"):
+        for said_name, item in _part(top, "calendars"):
+            name = keys.calendar_name(said_name)
             _once(wanted.calendars, name, item)
             wanted.calendars[name] = _calendar(name, item)
-        for name, item in _part(top, "workflows"):
+        for said_name, item in _part(top, "workflows"):
+            name = keys.folded(said_name)
             _once(wanted.workflows, name, item)
             wanted.workflows[name] = _workflow(name, item)
-            for schedule_name, one in _part(item, "schedules"):
-                one = _at(one, f"schedules.{schedule_name}")
+            for said_name, one in _part(item, "schedules"):
+                schedule_name = keys.folded(said_name)
+                one = _at(one, f"schedules.{said_name}")
                 _once(wanted.schedules, schedule_name, one)
                 wanted.schedules[schedule_name] = _schedule(schedule_name, name, one)
     wanted.project = keys.text(named["project"]).strip() if "project" in named else None
@@ -135,7 +138,8 @@ def _calendar(name: str, item: Value) -> Entry:
     if "dates" in item.value:
         keys.READ["list"](get("dates"))
         wanted["dates"] = sorted({_date(value) for value in get("dates").value})
-    return Entry(name, item, wanted, _was(item))
+    was = _was(item)
+    return Entry(name, item, wanted, None if was is None else keys.calendar_name(was))
 
 
 def _date(value: Value) -> date:
@@ -204,7 +208,8 @@ def _schedule(name: str, workflow: str, item: Value) -> Schedule:
     who = next(((kind, given[kind]) for kind in ("agent", "team") if kind in given), None)
     if who:
         wanted["assignee_type"] = who[0]
-    return Schedule(name, item, wanted, _was(item), own_id, workflow, given.get("calendar"), who)
+    calendar = keys.calendar_name(given["calendar"]) if "calendar" in given else None
+    return Schedule(name, item, wanted, _was(item), own_id, workflow, calendar, who)
 
 
 _COLUMNS = [
