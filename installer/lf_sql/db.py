@@ -14,7 +14,7 @@ from psycopg import conninfo
 from psycopg.rows import dict_row
 
 from lf_sql import bundle, instants, preflight
-from lf_sql.errors import LfSqlError
+from lf_sql.errors import LfSqlError, WrongUsage
 from lf_sql.refusals import connection_trouble, session_trouble
 from lf_sql.template import literal
 
@@ -95,9 +95,25 @@ _STEADY = (
 )
 
 
+def filled(text: str | None, name: str) -> str | None:
+    """The text of the variable or option `name`; None where it is not set, which an empty one is.
+
+    WrongUsage for blanks alone: libpq would connect to its default server.
+    """
+    if text and not text.strip():
+        raise WrongUsage(f"{name} has blanks alone", "give it a value, or unset it")
+    return text or None
+
+
 def resolve_dsn(dsn: str | None) -> str:
-    """--dsn, else LF_SQL_DSN, DATABASE_URL; empty leaves it to libpq's own variables."""
-    return dsn or os.environ.get("LF_SQL_DSN") or os.environ.get("DATABASE_URL") or ""
+    """--dsn, else LF_SQL_DSN, DATABASE_URL; empty leaves it to libpq's own variables.
+
+    WrongUsage where the first of them that is set has blanks alone.
+    """
+    found = filled(dsn, "the connection string")
+    for name in ("LF_SQL_DSN", "DATABASE_URL"):
+        found = found or filled(os.environ.get(name), name)
+    return found or ""
 
 
 def connect(

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import psycopg
 from psycopg import conninfo
 
-from lf_sql.db import resolve_dsn
+from lf_sql.db import filled, resolve_dsn
 from lf_sql.plain import plain_lines
 from lf_sql.refusals import scrub
 
@@ -50,6 +50,7 @@ def for_command(dsn: str | None, environ: Mapping[str, str] | None = None) -> di
     """The environment without the connection's secrets, by whatever name they stand there.
 
     This is no security boundary: a command of the same system user can read the same files.
+    WrongUsage where the connection that is meant for commands has blanks alone.
     """
     environ = os.environ if environ is None else environ
     password = str(given(dsn).get("password") or environ.get("PGPASSWORD") or "")
@@ -59,7 +60,7 @@ def for_command(dsn: str | None, environ: Mapping[str, str] | None = None) -> di
         for name, value in environ.items()
         if name not in SECRETS and not any(secret in value for secret in hidden)
     }
-    if meant := environ.get(FOR_COMMANDS):
+    if meant := filled(environ.get(FOR_COMMANDS), FOR_COMMANDS):
         passed["DATABASE_URL"] = meant
     return passed
 

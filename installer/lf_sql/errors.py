@@ -14,6 +14,12 @@ class LfSqlError(Exception):
         self.hint = hint
 
 
+class WrongUsage(LfSqlError):
+    """What was asked for cannot be meant; nothing was done."""
+
+    exit_code = 2
+
+
 class Refusal(LfSqlError):
     """The installer will not touch this database; nothing was changed."""
 

@@ -79,6 +79,7 @@ def test_wrong_use(lf: Command, net: Sender, monkeypatch: pytest.MonkeyPatch) ->
         (("set", "d", "--url", "ftp://x"), "not an http or https address"),
         (("set", "d", "--url", URL, "--store-secret"), "LF_SQL_WEBHOOK_SECRET"),
         (("set", "d", "--url", URL, "--header", "hush"), "NAME: VALUE is wanted"),
+        (("set", "d", "--url", URL, "--secret-name", " "), "--secret-name"),
         (("set", "d", "--url", URL, "--max-in-flight", "0"), "max_in_flight"),
         (("delete", "nobody", "--yes"), 'no delivery "nobody"'),
         (("test", "nobody"), 'no delivery "nobody"'),

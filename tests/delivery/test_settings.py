@@ -67,6 +67,8 @@ def test_what_counts_is_not_set_back(post: Post) -> None:
         ({"name": " ", **OK}, "delivery.name"),
         ({"name": "a\nb", **OK}, "delivery.name"),
         ({"workflow_id": "x", **OK}, "not a uuid"),
+        ({"secret_name": "", **OK}, "delivery.secret_name is empty"),
+        ({"secret_name": " ", **OK}, "delivery.secret_name is empty"),
         ([], "must be a JSON object"),
         (None, "must be a JSON object"),
     ],

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lf_sql import environment
+from lf_sql.errors import LfSqlError
 from tests.support.command import Command
 from tests.support.database import Database, Tenant
 from tests.support.work import make_schedule, make_workflow, run_now
@@ -29,6 +31,8 @@ FILLED = [
     (["console"], "--host"),
     (["console"], "--allow-host"),
     (["runs", "work", "--once"], "--sql"),
+    (["runs", "deliver", "--once", "--unsigned", "--url", "http://localhost:1"], "--workflow"),
+    (["delivery", "set", "d", "--url", "http://localhost:1"], "--secret-name"),
     (["import", "pg-cron"], "--project"),
     (["schedule", "calendar", "import", "--country", "US"], "--subdivision"),
     (["schedule", "calendar", "import", "--country", "US"], "--language"),
@@ -119,9 +123,28 @@ def test_what_says_where_or_as_whom_is_not_empty(
     named = [option] if option.startswith("--") else []
     said = lf(*args, *named, empty, code=2)
     assert option in said.err
-    assert "it is empty: give a value, or leave it out" in said.err
+    left_out = "" if option == "--standby" else ", or leave it out"  # which is required
+    assert f"it is empty: give a value{left_out}\n" in said.err
     assert said.out == ""
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("empty", ["", " \t"], ids=["empty", "blank"])
+def test_what_a_command_cannot_do_without_is_not_empty(
+    lf: Command, owner: Tenant, db: Database, empty: str
+) -> None:
+    assert "it has 1 to 500 characters, not none" in lf("workflow", "create", empty, code=2).err
+    said = lf("freeze", empty, code=2).err
+    assert "REASON" in said and "it is empty: give a value" in said and "leave it out" not in said
+    route = ("runs", "deliver", "--once", "--unsigned", "--route", f"{empty}=http://localhost:1")
+    assert "TITLE=URL is wanted" in lf(*route, code=2).err
+    assert db.value("select count(*) from lenses.workflows") == 0
+    assert not db.value("select is_frozen from lenses.dispatch_settings")
+
+
+def test_a_title_has_a_length(lf: Command, owner: Tenant) -> None:
+    lf("workflow", "create", "x" * 500)
+    assert "1 to 500 characters, not 501" in lf("workflow", "create", "x" * 501, code=2).err
 
 
 def test_the_option_may_stand_first(lf: Command, owner: Tenant) -> None:
@@ -137,3 +160,24 @@ def test_a_variable_that_is_empty_is_not_set(
     lf("runs", "list")
     lf("verify")
     assert "say where the directory is" in lf("cells", "list", code=2).err
+
+
+@pytest.mark.parametrize("name", ["LF_SQL_DSN", "DATABASE_URL", "LF_SQL_DIRECTORY"])
+def test_a_variable_of_blanks_leads_nowhere(
+    lf: Command, owner: Tenant, db: Database, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", db.dsn)
+    if name == "DATABASE_URL":
+        monkeypatch.delenv("LF_SQL_DSN")
+    monkeypatch.setenv(name, " \t")
+    of_a_tenant = ("--as", str(owner.user_id))
+    said = lf("runs", "list", *of_a_tenant, code=2)
+    assert f"{name} has blanks alone" in said.err
+    assert "give it a value, or unset it" in said.err
+    lf("runs", "list", *of_a_tenant, "--dsn", db.dsn)
+
+
+def test_a_connection_for_commands_is_not_blank() -> None:
+    with pytest.raises(LfSqlError, match="LF_SQL_COMMAND_DSN has blanks alone"):
+        environment.for_command("dbname=x", {"LF_SQL_COMMAND_DSN": " "})
+    assert "DATABASE_URL" not in environment.for_command("dbname=x", {"LF_SQL_COMMAND_DSN": ""})

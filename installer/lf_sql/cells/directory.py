@@ -50,8 +50,8 @@ class Place:
 
 
 def given(dsn: str | None) -> str | None:
-    """--directory, else LF_SQL_DIRECTORY."""
-    return dsn or os.environ.get(VARIABLE) or None
+    """--directory, else LF_SQL_DIRECTORY, else None. WrongUsage for blanks alone."""
+    return dsn or db.filled(os.environ.get(VARIABLE), VARIABLE)
 
 
 @contextmanager

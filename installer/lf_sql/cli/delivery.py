@@ -11,7 +11,7 @@ import click
 
 from lf_sql.cli.context import emit, emit_one, note, options
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.cli.params import Duration
+from lf_sql.cli.params import Duration, Filled
 from lf_sql.cli.session import find, installed, one
 from lf_sql.cli.terminal.ask import ask, yes_option
 from lf_sql.db import Connection
@@ -67,7 +67,9 @@ def list_() -> None:
     multiple=True,
     help="A header of each request; replaces all earlier ones. none: no headers. May be repeated.",
 )
-@click.option("--secret-name", help="The secret that signs; none: nothing is signed.")
+@click.option(
+    "--secret-name", type=Filled(), help="The secret that signs; none: nothing is signed."
+)
 @click.option("--store-secret", is_flag=True, help="Store LF_SQL_WEBHOOK_SECRET as this secret.")
 @click.option("--active/--inactive", "is_active", default=None, help="Whether anything is sent.")
 @click.option("--max-in-flight", type=int, help="How many requests may wait for an answer.")
@@ -95,7 +97,7 @@ def set_(
     if headers:
         patch["headers"] = _headers(headers)
     secret = os.environ.get(WEBHOOK_SECRET, "")
-    if store_secret and not secret:
+    if store_secret and not secret.strip():
         raise click.UsageError(f"--store-secret keeps the secret of {WEBHOOK_SECRET}: set it")
     with installed() as conn, conn.transaction():
         if workflow is not None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from lf_sql.cli.context import emit_one
+from lf_sql.cli.params import Filled
 from lf_sql.cli.session import installed, one
 
 
 @click.command(epilog='\b\nExample:\n  lf-sql freeze "moving the database"')
-@click.argument("reason")
+@click.argument("reason", type=Filled())
 def command(reason: str) -> None:
     """Stop all dispatching at once, for every tenant, and record why; runs under way go on."""
     with installed() as conn:

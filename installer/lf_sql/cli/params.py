@@ -43,13 +43,16 @@ class Filled(Text):
 
 
 class Name(Text):
-    """What something new is called."""
+    """What something new is called, in `most` characters."""
+
+    def __init__(self, most: int = LONGEST_NAME) -> None:
+        self.most = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = super().convert(value, param, ctx)
-        if not text.strip() or len(text) > LONGEST_NAME:
+        if not text.strip() or len(text) > self.most:
             said = f"{len(text)}" if text.strip() else "none"
-            self.fail(f"it has 1 to {LONGEST_NAME} characters, not {said}", param, ctx)
+            self.fail(f"it has 1 to {self.most} characters, not {said}", param, ctx)
         return text
 
 
@@ -66,7 +69,9 @@ def refuse_blank(
 ) -> str:
     """The text; fails where nothing is in it."""
     if not text.strip():
-        kind.fail("it is empty: give a value, or leave it out", param, ctx)
+        must_be = param is not None and param.required and param.nargs == 1
+        said = "give a value" if must_be else "give a value, or leave it out"
+        kind.fail(f"it is empty: {said}", param, ctx)
     return text
 
 

@@ -9,11 +9,12 @@ import click
 from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_one, options
 from lf_sql.cli.lazy import SuggestingGroup
-from lf_sql.cli.params import Json
+from lf_sql.cli.params import Json, Name
 from lf_sql.cli.session import as_asked, as_owner_of, as_tenant, one, tell_namesakes
 from lf_sql.cli.terminal import words
 from lf_sql.cli.terminal.table import Column, Row, short_ids
 
+LONGEST_TITLE = 500  # characters
 STATUSES = ["active", "paused", "deprecated", "deleted"]
 
 
@@ -56,7 +57,7 @@ def list_(status: str | None) -> None:
     '  lf-sql workflow create "Nightly report"\n'
     '  lf-sql workflow create "Publish" --definition @publish.json'
 )
-@click.argument("title")
+@click.argument("title", type=Name(LONGEST_TITLE))
 @click.option("--definition", type=Json(), help='{"nodes":[…],"edges":[…]}: JSON, @FILE or -.')
 @click.option(
     "--kind",

@@ -9,7 +9,7 @@ import click
 
 from lf_sql import webhook
 from lf_sql.cli.context import options
-from lf_sql.cli.params import Duration
+from lf_sql.cli.params import Duration, Filled
 from lf_sql.cli.runs.carry_out import carry_out, lease_of
 from lf_sql.environment import WEBHOOK_SECRET
 from lf_sql.errors import LfSqlError
@@ -51,7 +51,7 @@ def _url(text: str) -> str:
 def _routes(routes: tuple[str, ...]) -> list[tuple[str, str]]:
     found = []
     for route in routes:
-        if not (match := ROUTE.fullmatch(route)):
+        if not (match := ROUTE.fullmatch(route)) or not match[1].strip():
             raise click.BadParameter(f"TITLE=URL is wanted, not {route!r}")
         found.append((match[1], _url(match[2])))
     return found
@@ -85,6 +85,7 @@ def _keys(unsigned: bool) -> list[bytes]:
 @click.option(
     "--workflow",
     "workflows",
+    type=Filled(),
     metavar="TITLE|ID",
     multiple=True,
     help="Only runs of this workflow go to --url. May be repeated.",

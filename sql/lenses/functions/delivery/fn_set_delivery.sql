@@ -61,6 +61,13 @@ begin
     perform lenses.fn_check_delivery_headers(p_patch -> 'headers');
   end if;
   perform lenses.fn_check_text(p_patch ->> 'secret_name', 'delivery.secret_name', 200);
+  if p_patch ->> 'secret_name' !~ '[^[:space:]]' then
+    raise exception using
+      errcode = '22023',
+      column = 'secret_name',
+      message = 'delivery.secret_name is empty',
+      hint = 'Name the secret that signs, or give null: nothing is signed.';
+  end if;
 
   -- Of two calls that make the same delivery the second waits, and then changes it.
   perform pg_advisory_xact_lock(1818653553, 31);
