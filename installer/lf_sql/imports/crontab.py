@@ -68,7 +68,7 @@ class _Reader:
                 "it goes on from the line above, but cron knows no continuation: write one line"
             )
         is_quiet = line.startswith("-")
-        words = line.removeprefix("-").split(None, 1)
+        words = line.removeprefix("-").split(None, 1) or [""]
         schedule: dict[str, Any] = {}
         if words[0].startswith("@"):
             expression = self._nickname(words[0])
