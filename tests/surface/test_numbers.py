@@ -89,6 +89,8 @@ def test_what_the_database_holds_is_exported(lf: Command, file: File, db: Databa
         ("1e999", "this number is too large: 1e999"),
         ("1e-999", "this number is too small: 1e-999"),
         ("1e99999999999999999999", "this number cannot be read: 1e9"),
+        ("1e-999999999", "this number is too small: 1e-9"),
+        ("1." + "0" * 16383 + "1", "this number has too many digits after the point: 1.0"),
     ],
 )
 def test_a_number_beyond_all(lf: Command, file: File, number: str, said: str) -> None:
@@ -96,6 +98,21 @@ def test_a_number_beyond_all(lf: Command, file: File, number: str, said: str) ->
         f"a.yaml:3: workflows.W.definition.nodes[0].amount: {said}"
         in lf("apply", file(shop(number)), code=1).err
     )
+
+
+@pytest.mark.parametrize("zero", ["0e-999999999", "-0e999999999", "0." + "0" * 20000])
+def test_a_zero_is_a_zero(lf: Command, file: File, db: Database, zero: str) -> None:
+    lf("apply", file(shop(zero)))
+    assert stored(db) == ["0"] * 3
+    assert "nothing differs" in lf("diff", file(shop("0"))).err
+
+
+@pytest.mark.parametrize("number", ["1e-999999999", "1e999999999", "1e-16384", "1e131072"])
+def test_no_digits_that_the_database_does_not_take(number: str) -> None:
+    with pytest.raises(ValueError, match="more digits than the database takes"):
+        exact.digits(Decimal(number))
+    assert len(exact.digits(Decimal("1e131071"))) == 131072
+    assert len(exact.digits(Decimal("1e-16383"))) == 16385
 
 
 def test_it_is_written_as_json_is() -> None:

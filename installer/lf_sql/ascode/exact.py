@@ -11,15 +11,29 @@ from psycopg.types.json import set_json_loads
 
 from lf_sql.db import Connection
 
+BEFORE, AFTER = 131_072, 16_383  # digits before and after the point that numeric takes
 LONGEST = 4000  # digits; Python reads no longer text as an int
 
 
 def digits(number: Decimal) -> str:
-    """Without an exponent, and without zeros at the end: equal numbers are the same text."""
+    """Without an exponent, and without zeros at the end: equal numbers are the same text.
+
+    ValueError for more digits than the database takes: a short exponent would be a long text.
+    """
+    if number.is_zero():
+        return "0"  # whatever its exponent
+    if number.adjusted() >= BEFORE or exponent(number) < -AFTER:
+        raise ValueError("this number has more digits than the database takes")
     text = format(number, "f")
     if "." in text:
         text = text.rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+    return text
+
+
+def exponent(number: Decimal) -> int:
+    """The power of ten of its last digit; of what is no number, 0."""
+    found = number.as_tuple().exponent
+    return found if isinstance(found, int) else 0
 
 
 def dumps(

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from lf_sql.ascode.exact import AFTER, exponent
 from lf_sql.errors import LfSqlError
 
 MOST = 2_000_000  # values that a file may unfold to
@@ -228,9 +229,13 @@ class _Reader:
             number = Decimal(text)
         except InvalidOperation:
             raise here.wrong(f"this number cannot be read: {text[:40]}") from None
-        if not number.is_zero() and abs(number.adjusted()) > LARGEST:
+        if number.is_zero():
+            return Decimal(0)
+        if abs(number.adjusted()) > LARGEST:
             size = "large" if number.adjusted() > 0 else "small"
             raise here.wrong(f"this number is too {size}: {text[:40]}")
+        if exponent(number) < -AFTER:
+            raise here.wrong(f"this number has too many digits after the point: {text[:40]}")
         return number
 
     def filled(self, text: str, here: Value) -> str:
