@@ -7,7 +7,8 @@ Anchors, aliases and `<<` are taken; what they unfold to is bounded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -103,8 +104,19 @@ def kind_of(value: Any) -> str:
 
 def read(text: str, file: str, environ: Mapping[str, str] | None = None) -> Value:
     """The one document of a file. With `environ`, ${NAME} and ${NAME:-default} are filled in."""
-    try:
+    with troubles(file):
         node = yaml.compose(text, Loader)
+        if node is None:
+            return Value({}, file, 1, "")
+        bound([node], file)
+    return _Reader(file, environ).value(node, "", 0)
+
+
+@contextmanager
+def troubles(file: str) -> Iterator[None]:
+    """PyYAML's errors within it as LfSqlError, with the line where there is one."""
+    try:
+        yield
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
@@ -112,27 +124,37 @@ def read(text: str, file: str, environ: Mapping[str, str] | None = None) -> Valu
             f"{file}:{line}: this is no YAML: {error.problem or error.context}",
             'quote what holds ": " or begins with * or @: cron: "*/5 * * * *"',
         ) from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, ArithmeticError) as error:
         raise LfSqlError(f"{file}: this is no YAML: {' '.join(str(error).split())}") from None
     except RecursionError:
         raise LfSqlError(f"{file}: this YAML is nested too deep") from None
-    if node is None:
-        return Value({}, file, 1, "")
-    if _unfolded(node, {}) > MOST:
+
+
+def bound(nodes: Sequence[yaml.Node], file: str) -> None:
+    """LfSqlError where the documents of a file are too many values, their aliases written out."""
+    if sum(_unfolded(node, {}) for node in nodes) > MOST:
         raise LfSqlError(f"{file}: with its aliases written out this is more than {MOST} values")
-    return _Reader(file, environ).value(node, "", 0)
+
+
+def depth(node: yaml.Node, known: dict[int, int]) -> int:
+    """How deep it is nested, more than DEEPEST where it holds itself; `known` as of _unfolded."""
+    if id(node) not in known:
+        known[id(node)] = DEEPEST
+        known[id(node)] = 1 + max((depth(part, known) for part in _parts(node)), default=0)
+    return known[id(node)]
+
+
+def _parts(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [item for _, item in node.value]
+    return node.value if isinstance(node, yaml.SequenceNode) else []
 
 
 def _unfolded(node: yaml.Node, known: dict[int, int]) -> int:
     """How many values the node is, each alias written out; `known` holds those counted, by id."""
     if id(node) not in known:
         known[id(node)] = 1  # what holds itself ends here, and is refused for its depth
-        parts: list[yaml.Node] = []
-        if isinstance(node, yaml.MappingNode):
-            parts = [item for _, item in node.value]
-        elif isinstance(node, yaml.SequenceNode):
-            parts = node.value
-        known[id(node)] += sum(_unfolded(part, known) for part in parts)
+        known[id(node)] += sum(_unfolded(part, known) for part in _parts(node))
     return known[id(node)]
 
 

@@ -55,6 +55,7 @@ def tell(
     project: str, heading: str, jobs: Sequence[found.Job | found.Left], allow_partial: bool
 ) -> None:
     """The file on standard output, what was refused on standard error."""
+    jobs = found.checked(jobs)
     count = sum(isinstance(job, found.Job) for job in jobs)
     lines = [
         heading,

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lf_sql.ascode import keys, write
+from lf_sql.ascode import exact, keys, write
 from lf_sql.plain import plain
 
 NO_TEXT = re.compile("[\0\ud800-\udfff]")  # what no text of the database holds
+LARGEST = 1_048_576  # bytes that a workflow's definition may have
 NO_APPROVAL = {"approval": {"requiresApproval": False}, "retry": {"maxRetries": 0}}
 
 
@@ -41,6 +42,24 @@ class Left:
     is_fine: bool = False
 
 
+def checked(found: Sequence[Job | Left]) -> list[Job | Left]:
+    """The same; a job that is too large for `apply`, which would refuse the whole file, is left."""
+    checked: list[Job | Left] = []
+    for one in found:
+        if isinstance(one, Job):
+            size = len(exact.dumps(_definition(one), ensure_ascii=False).encode())
+            if size > LARGEST:
+                reason = f"what it runs has {size} bytes, and a definition has {LARGEST} at most"
+                one = Left(one.title[:200], reason)
+        checked.append(one)
+    return checked
+
+
+def _definition(job: Job) -> dict[str, Any]:
+    """Of the workflow that runs it."""
+    return {"nodes": [{"id": "run", **job.node}], "edges": []}
+
+
 def title_of(command: str) -> str:
     """A short name for a command: its words without the folders of the first."""
     text = plain(" ".join(command.split()))
@@ -68,7 +87,7 @@ def file(
         lines += [f"  # {plain(note)}" for note in [*one.notes, one.doubt] if note]
         item = {
             title: {
-                "definition": {"nodes": [{"id": "run", **one.node}], "edges": []},
+                "definition": _definition(one),
                 "schedules": {title: {**one.schedule, **_defaults(one.schedule)}},
             }
         }

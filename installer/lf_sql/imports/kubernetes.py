@@ -7,11 +7,9 @@ import shlex
 from collections.abc import Container, Iterator
 from typing import Any
 
-import yaml
-
 from lf_sql.durations import duration, spelt
 from lf_sql.errors import LfSqlError
-from lf_sql.imports import cron, zones
+from lf_sql.imports import cron, manifests, zones
 from lf_sql.imports.found import NO_TEXT, Job, Left, Refused
 
 OVERLAP = {
@@ -46,11 +44,7 @@ _ZONE = re.compile(r"(?:CRON_)?TZ=(\S+)\s+(.*)")
 
 def read(text: str, file: str, timezone: str) -> list[Job | Left]:
     """Every CronJob in it, lists opened; other kinds are passed over."""
-    try:
-        documents = list(yaml.load_all(text, yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        said = " ".join(str(error).split())
-        raise LfSqlError(f"{file}: this is no YAML: {said}") from None
+    documents = manifests.documents(text, file)
     if strange := [one for one in documents if one is not None and not isinstance(one, dict)]:
         raise LfSqlError(
             f"{file}: this is no Kubernetes manifest: it begins {str(strange[0])[:40]!r}",
@@ -95,12 +89,26 @@ def _number(value: Any, what: str) -> int | None:
     return value
 
 
+def _flag(value: Any, what: str) -> bool:
+    """True or false, which it is where nothing is said."""
+    if value is not None and not isinstance(value, bool):
+        raise _unread(what, value)
+    return bool(value)
+
+
+def _text(value: Any, what: str) -> str:
+    """Text, empty where nothing is said."""
+    if value is not None and not isinstance(value, str):
+        raise _unread(what, value)
+    return value or ""
+
+
 def _unread(what: str, value: Any) -> Refused:
     return Refused(f'Kubernetes itself does not read {what} "{str(value)[:40]}"')
 
 
 def _job(name: str, spec: dict[str, Any], timezone: str) -> Job:
-    schedule, notes = _when(str(spec.get("schedule") or "").strip(), spec, timezone)
+    schedule, notes = _when(_text(spec.get("schedule"), "schedule").strip(), spec, timezone)
     policy = spec.get("concurrencyPolicy", "Allow")
     if not isinstance(policy, str) or policy not in OVERLAP:
         raise _unread("concurrencyPolicy", policy)
@@ -112,7 +120,7 @@ def _job(name: str, spec: dict[str, Any], timezone: str) -> Job:
             f"startingDeadlineSeconds {deadline}: a slot that comes late is "
             + ("dropped" if missed == "skip" else "run once, however late")
         )
-    if spec.get("suspend"):
+    if _flag(spec.get("suspend"), "suspend"):
         schedule["enabled"] = False
     job = _object(_object(spec.get("jobTemplate")).get("spec"))
     limit = _number(job.get("backoffLimit"), "backoffLimit")
@@ -153,7 +161,7 @@ def _said(key: Any, value: Any) -> str:
 
 
 def _when(text: str, spec: dict[str, Any], timezone: str) -> tuple[dict[str, Any], list[str]]:
-    zone, what = str(spec.get("timeZone") or timezone), "timeZone"
+    zone, what = _text(spec.get("timeZone"), "timeZone") or timezone, "timeZone"
     prefix = _ZONE.fullmatch(text)
     if prefix:
         zone, what, text = prefix[1], "TZ", prefix[2]
@@ -179,8 +187,9 @@ def _when(text: str, spec: dict[str, Any], timezone: str) -> tuple[dict[str, Any
 
 def _node(container: dict[str, Any], notes: list[str]) -> tuple[dict[str, Any], str | None]:
     """What it ran, and a doubt about it."""
-    words = _list(container.get("command"), "command")
-    arguments = _list(container.get("args"), "args")
+    words, arguments = (
+        [_text(word, key) for word in _list(container.get(key), key)] for key in ("command", "args")
+    )
     if not words:
         raise Refused(
             f"what it runs is in the image {container.get('image')}; write command: in the "
@@ -191,7 +200,7 @@ def _node(container: dict[str, Any], notes: list[str]) -> tuple[dict[str, Any], 
     elsewhere: set[str] = set()
     lost: list[str] = []
 
-    def filled(text: Any) -> str:
+    def filled(text: str) -> str:
         """With $(NAME) replaced as Kubernetes does: by what env: has said so far."""
 
         def fill(match: re.Match[str]) -> str:
@@ -201,7 +210,7 @@ def _node(container: dict[str, Any], notes: list[str]) -> tuple[dict[str, Any], 
                 lost.append(match[0])
             return env.get(match[1], match[0])
 
-        return _REFERENCE.sub(fill, str(text))
+        return _REFERENCE.sub(fill, text)
 
     for variable in _list(container.get("env"), "env"):
         name = variable.get("name") if isinstance(variable, dict) else None
@@ -212,8 +221,7 @@ def _node(container: dict[str, Any], notes: list[str]) -> tuple[dict[str, Any], 
             env.pop(name, None)
             notes.append(f"its variable {name} is kept elsewhere: not imported")
         else:
-            value = variable.get("value")
-            env[name] = "" if value is None else filled(value)
+            env[name] = filled(_text(variable.get("value"), f"env {name}"))
     if container.get("envFrom"):
         notes.append("its envFrom is not imported")
     command = [filled(word) for word in [*words, *arguments]]
