@@ -24,13 +24,12 @@ begin
   if p_policy is null then
     return;
   end if;
-  perform lenses.fn_check_json(p_policy, p_name, 65536, 16, 10000);
   if jsonb_typeof(p_policy) <> 'object' then
     v_keys := array(select jsonb_object_keys(p_rules));
     raise exception using
       errcode = '22023',
       column = lenses.fn_error_column(p_name),
-      message = format('%s must be a JSON object, not %s', p_name, left(p_policy::text, 60)),
+      message = format('%s must be a JSON object, not %s', p_name, lenses.fn_excerpt(p_policy)),
       hint = format('Known keys: %s.', array_to_string(v_keys, ', '));
   end if;
 
@@ -69,7 +68,7 @@ begin
             when 'uuid' then 'a uuid'
             else 'a string'
           end,
-          jsonb_typeof(v_value), left(v_value::text, 60)
+          jsonb_typeof(v_value), lenses.fn_excerpt(v_value)
         ),
         hint = 'Leave the key out for its default.';
     end if;
@@ -80,7 +79,7 @@ begin
           errcode = '22023',
           column = lenses.fn_error_column(v_at),
           message = format(
-            '%s is %s; the nearest allowed is %s', v_at, left(v_value::text, 60),
+            '%s is %s; the nearest allowed is %s', v_at, lenses.fn_excerpt(v_value),
             case when v_value < v_rule -> 'min' then v_rule ->> 'min' else v_rule ->> 'max' end
           ),
           hint = format('Allowed: %s to %s.', v_rule ->> 'min', v_rule ->> 'max');
@@ -89,7 +88,7 @@ begin
           errcode = '22023',
           column = lenses.fn_error_column(v_at),
           message = format(
-            '%s is %s; the nearest whole number is %s', v_at, left(v_value::text, 60),
+            '%s is %s; the nearest whole number is %s', v_at, lenses.fn_excerpt(v_value),
             round(v_value::numeric)
           ),
           hint = format('Allowed: %s to %s, whole.', v_rule ->> 'min', v_rule ->> 'max');
@@ -104,7 +103,7 @@ begin
           errcode = '22023',
           column = lenses.fn_error_column(v_at),
           message = format(
-            '%s: unknown value %s; the nearest is "%s"', v_at, left(v_value::text, 60), v_nearest
+            '%s: unknown value %s; the nearest is "%s"', v_at, lenses.fn_excerpt(v_value), v_nearest
           ),
           hint = format('Allowed: %s.', translate(v_rule ->> 'values', '[]"', ''));
       end if;
@@ -114,7 +113,7 @@ begin
         raise exception using
           errcode = '22023',
           column = lenses.fn_error_column(v_at),
-          message = format('%s is not a uuid: %s', v_at, left(v_value::text, 60)),
+          message = format('%s is not a uuid: %s', v_at, lenses.fn_excerpt(v_value)),
           hint = 'A uuid looks like 0b4e7a3c-9d51-4c1e-8a61-2f0d7c5b9e13.';
       end if;
 
@@ -143,7 +142,7 @@ begin
         raise exception using
           errcode = '22023',
           column = lenses.fn_error_column(v_at),
-          message = format('%s: bad entry %s', v_at, left(v_bad::text, 60))
+          message = format('%s: bad entry %s', v_at, lenses.fn_excerpt(v_bad))
             || coalesce('; the nearest is "' || v_nearest || '"', ''),
           hint = coalesce(
             'Allowed: ' || translate(v_rule ->> 'values', '[]"', '') || '.',

@@ -42,13 +42,12 @@ declare
   v_key text;
   v_value jsonb;
 begin
-  perform lenses.fn_check_json(p_patch, p_where, 4194304, 64, 200000);
   if jsonb_typeof(p_patch) is distinct from 'object' then
     raise exception using
       errcode = '22023',
       column = 'patch',
       message = format(
-        '%s must be a JSON object, not %s', p_where, coalesce(left(p_patch::text, 60), 'NULL')
+        '%s must be a JSON object, not %s', p_where, coalesce(lenses.fn_excerpt(p_patch), 'NULL')
       ),
       hint = 'For example {"cron_expr": "0 9 * * 1-5", "timezone": "Europe/Berlin"}.';
   end if;
