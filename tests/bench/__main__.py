@@ -1,4 +1,5 @@
-"""`make bench`: every figure in one table. `python -m tests.bench tick idle` runs only those named.
+"""`make bench`: every figure in one table. `python -m tests.bench tick idle` runs only those named;
+with --keep first it puts their figures into RESULTS.md, in the place of those of the whole bench.
 
 `python -m tests.bench soak` (`make soak`) is apart: it is long, and takes options.
 """
@@ -79,6 +80,7 @@ SECTIONS: dict[str, Section] = {
 def main(names: list[str]) -> int:
     if names[:1] == ["soak"]:
         return soak.main(names[1:])
+    is_kept, names = names[:1] == ["--keep"], [name for name in names if name != "--keep"]
     unknown = sorted(set(names) - set(SECTIONS))
     if unknown:
         print(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}", file=sys.stderr)
@@ -97,6 +99,8 @@ def main(names: list[str]) -> int:
     print(report.markdown(rows), end="")
     if not names:
         report.keep(report.document(rows, server, perf_counter() - started), None)
+    elif is_kept:
+        report.keep_again(rows, names)
     return 0 if all(row.ok is not False for row in rows) else 1
 
 

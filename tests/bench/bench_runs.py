@@ -140,6 +140,7 @@ def line(
         statistics.median(o / r for o, r in zip(rates["ours"], rates[name], strict=True))
         for name in ("copy", "narrow")
     )
+    assert ratio < 3, f"{ratio:.0f} times the reference: its plan is not what it should be"
     return Row(
         f"claims and completions a second, {workers} worker{'s' * (workers > 1)}{label}",
         f"{median['ours']:.0f}",

@@ -95,6 +95,36 @@ def document(rows: Sequence[Row], server: str, seconds: float) -> str:
     )
 
 
+def again(text: str, rows: Sequence[Row], sections: Sequence[str]) -> str:
+    """The document with these rows in the place of earlier ones of the same work, in the same order.
+
+    A row that has no place there is a ValueError: then the whole bench is due.
+    """
+    before, head, table = text.partition(f"| {COLUMNS[0]} ")
+    lines = (head + table).splitlines()
+    cells = [[cell.strip() for cell in line.split(" | ")] for line in lines if line]
+    for line in cells:
+        line[0], line[-1] = line[0].removeprefix("| "), line[-1].removesuffix("|").strip()
+    found = [cells[0], *cells[2:]]
+    place = 0
+    for row in rows:
+        while place < len(found) and found[place][0] != row.work:
+            place += 1
+        if place == len(found):
+            raise ValueError(f"no row of the whole bench is {row.work!r}, in this order")
+        found[place] = list(row.cells)
+        place += 1
+    today = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+    said = f"Measured again since, {today} UTC: {', '.join(sections)}.\n\n"
+    return before + said + lines_of(found)
+
+
+def keep_again(rows: Sequence[Row], sections: Sequence[str], file: Path = RESULTS) -> None:
+    """Puts what some sections have measured in the place of what the whole bench had."""
+    first, _, _ = file.read_text().partition(SOAK)
+    keep(again(first.rstrip("\n") + "\n", rows, sections), None, file)
+
+
 def keep(bench: str | None, soak: str | None, file: Path = RESULTS) -> None:
     """Writes one part of the file, the bench's or the soak's, and keeps the other."""
     there = file.read_text() if file.exists() else ""
