@@ -18,6 +18,7 @@ as $$
 declare
   c_digits constant jsonpath := 'strict $.** ? (@.type() == "number"
     && (@ == 0 || @ >= 1e40 || @ <= -1e40 || (@ < 1e-40 && @ > -1e-40)))';
+  v_number text;
   v_text text;
   v_marks int;
   v_brackets text;
@@ -38,46 +39,39 @@ begin
   -- Ten bytes may stand for a number of 131,072 digits, so no larger value is converted before its
   -- numbers are known to be short.
   if pg_column_size(p_value) > 1000 then
-    select n::text into v_text
+    select n::text into v_number
     from jsonb_path_query(p_value, c_digits) as n
     where length(translate(n::text, '-.', '')) > 40
     limit 1;
-    if found then
+  end if;
+  if v_number is null then
+    v_text := p_value::text;
+    if octet_length(v_text) > p_max_bytes then
       raise exception using
         errcode = '22023',
         column = lenses.fn_error_column(p_name),
-        message = format('%s holds a number of more than 40 digits', p_name),
-        detail = format('It begins with %s.', left(v_text, 20)),
-        hint =
-          'Numbers are counted written out, 1e50 has 51 digits; put larger ones into a string.';
+        message = format('%s is larger than %s bytes', p_name, p_max_bytes),
+        detail = format('Its text form has %s bytes.', octet_length(v_text)),
+        hint = 'Keep large data elsewhere and store a reference to it.';
+    end if;
+    -- n characters hold at most n / 2 + 1 values, so a short, flat value needs no counting
+    if length(v_text) / 2 < p_max_nodes
+      and length(v_text) - length(replace(replace(v_text, '[', ''), '{', '')) <= p_max_depth
+      and v_text !~ '[0-9.]{41}'
+    then
+      return;
+    end if;
+    v_text := regexp_replace(v_text, E'"(?:[^"\\\\]|\\\\.)*"', '"', 'g');
+    if replace(v_text, '.', '') ~ '[0-9]{41}' then
+      v_number := substring(v_text from '-?[0-9][0-9.]{40,}');
     end if;
   end if;
-  v_text := p_value::text;
-  if octet_length(v_text) > p_max_bytes then
-    raise exception using
-      errcode = '22023',
-      column = lenses.fn_error_column(p_name),
-      message = format('%s is larger than %s bytes', p_name, p_max_bytes),
-      detail = format('Its text form has %s bytes.', octet_length(v_text)),
-      hint = 'Keep large data elsewhere and store a reference to it.';
-  end if;
-  -- n characters hold at most n / 2 + 1 values, so a short, flat value needs no counting
-  if length(v_text) / 2 < p_max_nodes
-    and length(v_text) - length(replace(replace(v_text, '[', ''), '{', '')) <= p_max_depth
-    and v_text !~ '[0-9.]{41}'
-  then
-    return;
-  end if;
-
-  v_text := regexp_replace(v_text, E'"(?:[^"\\\\]|\\\\.)*"', '"', 'g');
-  if replace(v_text, '.', '') ~ '[0-9]{41}' then
+  if v_number is not null then
     raise exception using
       errcode = '22023',
       column = lenses.fn_error_column(p_name),
       message = format('%s holds a number of more than 40 digits', p_name),
-      detail = format(
-        'It begins with %s.', left(substring(v_text from '-?[0-9][0-9.]{40,}'), 20)
-      ),
+      detail = format('It begins with %s.', left(v_number, 20)),
       hint = 'Numbers are counted written out, 1e50 has 51 digits; put larger ones into a string.';
   end if;
 

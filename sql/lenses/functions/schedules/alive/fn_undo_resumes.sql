@@ -26,6 +26,7 @@ begin
     from lenses.fn_early_resumes(p_now) as e
     inner join lenses.workflow_schedules as s on s.id = e.schedule_id
     inner join lenses.schedule_due as d on d.schedule_id = s.id
+    -- again, since the row may have changed before it was locked
     where s.is_active and s.updated_at = e.occurred_at
     order by s.id
     limit p_limit
