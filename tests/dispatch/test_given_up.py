@@ -235,3 +235,82 @@ def test_a_calendar_gives_up_nothing_that_was_never_owed(scenario: Scenario, way
     closed = scenario.schedule(schedule).next_run_at.date()
     scenario.db.execute(CLOSE, [[closed], calendar])
     assert ledger(scenario, schedule) == []
+
+
+def test_the_date_of_a_holiday_that_is_over_can_go(scenario: Scenario) -> None:
+    """Its slot ran where it lay then."""
+    nine = now_of(scenario).replace(hour=9, minute=0) - timedelta(days=10)
+    calendar = scenario.make_calendar("skip_dates", str(nine.date()), "2099-01-01")
+    schedule = scenario.make_schedule(
+        f"0 9 * * {nine.isoweekday() % 7}", calendar_id=calendar, on_holiday="after",
+        next_run_at=nine + timedelta(days=1), created_at=nine - timedelta(days=2),
+        updated_at=nine - timedelta(days=2),
+    )  # fmt: skip
+    for days in (1, 7):
+        scenario.tick(nine + timedelta(days=days))
+    assert scenario.slots(schedule) == [nine + timedelta(days=1), nine + timedelta(days=7)]
+    scenario.db.execute(CLOSE, [["2099-01-01"], calendar])
+    assert ledger(scenario, schedule) == []
+
+
+@pytest.mark.parametrize("on_holiday", ["before", "after"])
+def test_a_date_that_closes_after_its_slots_ran_gives_up_nothing(
+    scenario: Scenario, on_holiday: str
+) -> None:
+    now = now_of(scenario)
+    calendar = scenario.make_calendar("skip_dates", "2099-01-01")
+    schedule = scenario.make_schedule(
+        f"{now.minute} {now.hour} * * *", calendar_id=calendar, on_holiday=on_holiday,
+        next_run_at=now - timedelta(days=3), created_at=now - timedelta(days=4),
+        updated_at=now - timedelta(days=4),
+    )  # fmt: skip
+    for days in (3, 2, 1, 0):
+        scenario.tick(now - timedelta(days=days))
+    before = scenario.schedule(schedule).next_run_at
+    scenario.db.execute(CLOSE, [[now.date() - timedelta(days=1)], calendar])
+    assert scenario.schedule(schedule).next_run_at == before
+    assert ledger(scenario, schedule) == []
+
+
+def test_what_a_calendar_gives_up_is_logged_after_an_edit_too(scenario: Scenario) -> None:
+    now = now_of(scenario)
+    gone = now - 5 * MINUTE
+    tomorrow = gone.date() + timedelta(days=1)
+    calendar = scenario.make_calendar("skip_dates", "2099-01-01")
+    schedule = scenario.make_schedule(
+        f"{gone.minute} {gone.hour} * * {tomorrow.isoweekday() % 7}", calendar_id=calendar,
+        on_holiday="before", next_run_at=None, created_at=now - timedelta(days=2),
+    )  # fmt: skip
+    patch(scenario, schedule, description="still the same rule")
+    scenario.db.execute(CLOSE, [[tomorrow], calendar])
+    assert ledger(scenario, schedule) == [("schedule_edited", gone, gone, 1)]
+
+
+def test_a_calendar_that_opens_again_wakes_its_schedules(scenario: Scenario) -> None:
+    now = now_of(scenario)
+    calendar = scenario.make_calendar("skip_dates", "2099-01-01")
+    schedule = scenario.make_schedule(
+        "0 9 * * *", calendar_id=calendar, on_holiday="before", next_run_at=None,
+        end_at=now + timedelta(days=2),
+    )  # fmt: skip
+    before = scenario.schedule(schedule).next_run_at
+    assert before > now
+    closed = [now.date() + timedelta(days=n) for n in range(10)]
+    scenario.db.execute(CLOSE, [closed, calendar])
+    assert scenario.schedule(schedule).next_run_at is None
+    scenario.db.execute(CLOSE, [["2099-01-01"], calendar])
+    assert scenario.schedule(schedule).next_run_at == before
+
+
+def test_the_log_has_the_time_of_the_edit(scenario: Scenario) -> None:
+    slot = slots_ago(scenario, 300)
+    schedule = scenario.make_schedule(next_run_at=slot, created_at=slot - timedelta(days=1))
+    began = scenario.db.value("select clock_timestamp()")
+    scenario.set(schedule, next_run_at=slot + 10 * MINUTE)
+    row = scenario.db.row(
+        "select occurred_at, payload -> 'detail' -> 'count' as slots from agents.action_logs "
+        "where schedule_id = %s",
+        [schedule],
+    )
+    assert row.occurred_at >= began
+    assert row.slots == 2
