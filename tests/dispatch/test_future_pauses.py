@@ -130,3 +130,15 @@ def test_a_pause_that_cannot_be_put_back_stops_no_other(scenario: Scenario) -> N
     scenario.play(at(2), at(30))
     assert not scenario.schedule(good).is_active
     assert set(scenario.slots(other)) >= {MONDAY, at(30)}
+
+
+def test_after_a_second_fault_the_pause_is_the_newest(scenario: Scenario) -> None:
+    schedules = [scenario.make_schedule("*/30 * * * *") for _ in range(6)]
+    for until, note, minutes in ((120, "old", (0, 181, 2)), (150, "new", (3, 181, 4))):
+        for schedule in schedules:
+            scenario.set(
+                schedule, is_active=False, paused_at=at(-5), paused_until=at(until), pause_note=note
+            )
+        for minute in minutes:
+            scenario.tick(at(minute))
+    assert {scenario.schedule(schedule).pause_note for schedule in schedules} == {"new"}

@@ -40,7 +40,7 @@ begin
   -- numbers are known to be short.
   if pg_column_size(p_value) > 1000 then
     select n::text into v_number
-    from jsonb_path_query(p_value, c_digits) as n
+    from jsonb_array_elements(jsonb_path_query_array(p_value, c_digits)) as n
     where length(translate(n::text, '-.', '')) > 40
     limit 1;
   end if;

@@ -68,7 +68,7 @@ begin
       if v_old.next_run_at <= v_now and (v_old.is_active or v_old.paused_at is not null)
         and coalesce(new.next_run_at, v_now) > v_old.next_run_at then
         perform lenses.fn_log_edited(
-          v_old, least(v_now, new.next_run_at - interval '1 microsecond'));
+          v_old, least(v_now, new.next_run_at - interval '1 microsecond'), v_now);
       end if;
       new := lenses.fn_forget_backlog(new);
       -- No tick can have seen a slot that was written only now.
@@ -77,7 +77,7 @@ begin
     end if;
   elsif v_is_rule_changed then
     if (v_old.is_active or v_old.paused_at is not null) and v_old.next_run_at <= v_now then
-      perform lenses.fn_log_edited(v_old, v_now);
+      perform lenses.fn_log_edited(v_old, v_now, v_now);
     end if;
     new := lenses.fn_forget_backlog(new);
     new.next_run_at := lenses.fn_free_slot(new, v_now, v_now);
@@ -92,7 +92,7 @@ begin
   elsif not new.is_active and new.paused_at is null and new.paused_until is null
     and (v_old.is_active or v_old.paused_at is not null) and v_old.next_run_at <= v_now then
     -- Nothing is owed while it is disabled, and enabling looks for the next slot.
-    perform lenses.fn_log_edited(v_old, v_now);
+    perform lenses.fn_log_edited(v_old, v_now, v_now);
     new := lenses.fn_forget_backlog(new);
   end if;
 

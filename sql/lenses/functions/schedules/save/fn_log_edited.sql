@@ -1,10 +1,11 @@
 -- owner: lf_sql_engine
--- An edit moves a schedule on while slots of the old rule wait: logs those up to p_now, one row for
--- all in a row. Whether jitter has put one off is the same, since the next slot is looked for after
--- p_now. Slots that were dropped before have their rows. Where the zone is gone the next slot alone
--- is known.
+-- An edit moves a schedule on while slots of the old rule wait: logs those up to p_until, one row
+-- for all in a row, as of p_now. Whether jitter has put one off is the same, since the next slot is
+-- looked for after them. Slots that were dropped before have their rows. Where the zone is gone the
+-- next slot alone is known.
 create or replace function lenses.fn_log_edited(
   p_old lenses.workflow_schedules,
+  p_until timestamptz,
   p_now timestamptz
 )
 returns void
@@ -30,7 +31,7 @@ begin
   for v_stretch in
     select r
     from unnest(
-      tstzmultirange(tstzrange(p_old.next_run_at, p_now, '[]'))
+      tstzmultirange(tstzrange(p_old.next_run_at, p_until, '[]'))
       - coalesce(p_old.dropped, '{}')) as r
   loop
     -- a next slot that was set by hand is none of the rule's
