@@ -175,9 +175,11 @@ from (
     from lenses.run_counts as x
     where x.grain > 1
     union all
-    select x.workflow_id, k.grain, k.instant, -x.total, -x.succeeded, -x.failed
+    select
+      x.workflow_id, k.grain, date_bin(k.span, x.instant, '2000-01-01Z'),
+      -x.total, -x.succeeded, -x.failed
     from lenses.run_counts as x
-    cross join lateral lenses.fn_count_places(x.instant) as k
+    cross join lenses.fn_count_grains() as k
     where x.grain = 1 and k.grain > 1
   ) as n
   where n.instant > now() - interval '44 hours'

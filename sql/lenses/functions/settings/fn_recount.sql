@@ -59,11 +59,12 @@ begin
   where not c.is_pile
   union all
   select
-    c.lenser_id, c.workflow_id, k.grain, k.instant, sum(c.total), sum(c.succeeded), sum(c.failed)
+    c.lenser_id, c.workflow_id, k.grain, date_bin(k.span, c.created_at, '2000-01-01Z'),
+    sum(c.total), sum(c.succeeded), sum(c.failed)
   from counted as c
-  cross join lateral lenses.fn_count_places(c.created_at) as k
+  cross join lenses.fn_count_grains() as k
   where c.is_pile
-  group by c.lenser_id, c.workflow_id, k.grain, k.instant;
+  group by c.lenser_id, c.workflow_id, k.grain, date_bin(k.span, c.created_at, '2000-01-01Z');
 
   insert into lenses.lenser_usage (lenser_id)
   select p.id from lensers.profiles as p

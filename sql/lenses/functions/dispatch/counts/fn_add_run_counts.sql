@@ -22,10 +22,11 @@ begin
   where not c.is_crowd
   union all
   select
-    c.lenser_id, c.workflow_id, k.grain, k.instant, sum(c.total), sum(c.succeeded), sum(c.failed)
+    c.lenser_id, c.workflow_id, k.grain, date_bin(k.span, c.instant, '2000-01-01Z'),
+    sum(c.total), sum(c.succeeded), sum(c.failed)
   from changes as c
-  cross join lateral lenses.fn_count_places(c.instant) as k
+  cross join lenses.fn_count_grains() as k
   where c.is_crowd
-  group by c.lenser_id, c.workflow_id, k.grain, k.instant;
+  group by c.lenser_id, c.workflow_id, k.grain, date_bin(k.span, c.instant, '2000-01-01Z');
 end;
 $$;

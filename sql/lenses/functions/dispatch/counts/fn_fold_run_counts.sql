@@ -3,7 +3,9 @@
 -- thousand at a time, and drops what no condition can ask for any more. A caller that adds a change
 -- calls it one time in 128: p_pile changes are quick to read, and folding more often would slow the
 -- tick. It never waits: it passes over rows that another transaction is folding. Under repeatable
--- read, where those rows would cause a serialization failure, it does nothing.
+-- read, where those rows would cause a serialization failure, it does nothing. It deletes rows by
+-- their ctids, which stand still, since the rows are locked and nothing updates them: a join would
+-- compare each row of the pile with each, as the planner knows the size of neither.
 create or replace function lenses.fn_fold_run_counts(
   p_lenser_id uuid,
   p_workflow_id uuid,
@@ -32,22 +34,17 @@ begin
     return;
   end if;
 
-  with old as (
-    select c.grain, c.instant, c.id
-    from lenses.run_counts as c
-    where c.workflow_id = p_workflow_id and c.grain between 0 and 4
-      and c.instant < now() - interval '48 hours'
-    limit 1000
-    for update skip locked
-  )
-
   delete from lenses.run_counts as c
-  using old as o
-  where c.workflow_id = p_workflow_id and c.grain = o.grain
-    and c.instant = o.instant and c.id = o.id;
+  where c.ctid = any (array(
+    select x.ctid
+    from lenses.run_counts as x
+    where x.workflow_id = p_workflow_id and x.grain between 0 and 4
+      and x.instant < now() - interval '48 hours'
+    limit 1000
+    for update skip locked));
 
   with pile as materialized (
-    select c.grain, c.instant, c.id
+    select c.ctid as place, c.instant
     from lenses.run_counts as c
     where c.workflow_id = p_workflow_id and c.grain = 0
     order by c.instant
@@ -56,24 +53,26 @@ begin
   ),
 
   places as materialized (
-    select distinct k.grain, k.instant
-    from pile as p cross join lateral lenses.fn_count_places(p.instant) as k
+    select distinct k.grain, date_bin(k.span, p.instant, '2000-01-01Z') as instant
+    from (select distinct p.instant from pile as p) as p
+    cross join lenses.fn_count_grains() as k
   ),
 
   folded as materialized (
-    select c.grain, c.instant, c.id
+    select c.place
     from places as k
-    inner join lenses.run_counts as c
-      on c.workflow_id = p_workflow_id and c.grain = k.grain
-        and c.instant = k.instant
-    for update of c skip locked
+    cross join lateral (
+      select x.ctid as place
+      from lenses.run_counts as x
+      where x.workflow_id = p_workflow_id and x.grain = k.grain and x.instant = k.instant
+      for update skip locked
+    ) as c
   ),
 
   gone as (
     delete from lenses.run_counts as c
-    using (select * from pile union all select * from folded) as g
-    where c.workflow_id = p_workflow_id and c.grain = g.grain
-      and c.instant = g.instant and c.id = g.id
+    where c.ctid = any (array(
+      select p.place from pile as p union all select f.place from folded as f))
     returning c.grain, c.instant, c.total, c.succeeded, c.failed
   )
 
@@ -83,9 +82,16 @@ begin
   select
     p_lenser_id, p_workflow_id, n.grain, n.instant, sum(n.total), sum(n.succeeded), sum(n.failed)
   from (
-    select k.grain, k.instant, g.total, g.succeeded, g.failed
-    from gone as g cross join lateral lenses.fn_count_places(g.instant) as k
-    where g.grain = 0
+    select
+      k.grain, date_bin(k.span, c.instant, '2000-01-01Z') as instant, c.total, c.succeeded, c.failed
+    from (
+      select
+        g.instant, sum(g.total) as total, sum(g.succeeded) as succeeded, sum(g.failed) as failed
+      from gone as g
+      where g.grain = 0
+      group by g.instant
+    ) as c
+    cross join lenses.fn_count_grains() as k
     union all
     select g.grain, g.instant, g.total, g.succeeded, g.failed
     from gone as g
