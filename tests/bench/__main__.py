@@ -85,6 +85,7 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}", file=sys.stderr)
         return 2
+    names = [name for name in SECTIONS if name in names]  # the order of RESULTS.md
     started = perf_counter()
     rows: list[Row] = []
     with bench() as place:
