@@ -238,10 +238,11 @@ def test_bytes_follow_every_edit(alice: Caller, operator: Caller) -> None:
     assert alice.db.rows("select * from lenses.fn_invariant_violations()") == []
 
 
-def test_a_backfill_is_refused_as_a_whole(alice: Caller, operator: Caller) -> None:
+@pytest.mark.parametrize("is_dry", [False, True], ids=["in earnest", "dry run"])
+def test_a_backfill_is_refused_as_a_whole(alice: Caller, operator: Caller, is_dry: bool) -> None:
     key = alice.schedule(cron_expr="0 * * * *", approval_policy=NO_APPROVAL).id
     limit(operator, "max_pending_runs_per_lenser", 5)
-    found = alice.refused("53400", "fn_backfill_schedule", schedule_id=key,
+    found = alice.refused("53400", "fn_backfill_schedule", schedule_id=key, dry_run=is_dry,
         since=alice.db.value("select now() - interval '10 hours'"))  # fmt: skip
     assert_says(found, "max_pending_runs_per_lenser", 5)
     assert alice.db.value("select count(*) from lenses.workflow_runs") == 0

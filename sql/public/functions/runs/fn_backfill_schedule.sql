@@ -49,6 +49,6 @@ comment on function public.fn_backfill_schedule(uuid, timestamptz, boolean, time
   'Runs the slots of the caller''s schedule from p_since to p_until, both included, that have no '
   'run; all guards but the overlap apply. Returns {"dispatched", "skipped", "slots": '
   '[{"scheduled_for", "decision", "reason", "run_id"?}]}; with p_dry_run nothing changes and it '
-  'is {"would_dispatch", "slots"}. Safe to repeat. 22023: further back than 30 days, a time to '
-  'come, or more than 10,000 slots; 53400: max_pending_runs_per_lenser; 42501: not the '
-  'caller''s, or unknown.';
+  'is {"would_dispatch", "slots"}, or the error that the call would end with. Safe to repeat. '
+  '22023: further back than 30 days, a time to come, or more than 10,000 slots; 53400: '
+  'max_pending_runs_per_lenser; 42501: not the caller''s, or unknown.';

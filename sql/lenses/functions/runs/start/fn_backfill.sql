@@ -52,9 +52,9 @@ begin
   where w.id = v_schedule.workflow_id and w.kind = 'battle';
   v_decisions := lenses.fn_cap_decisions(v_decisions, v_battles_left);
 
+  select count(*) into v_dispatched from unnest(v_decisions) as d where d.decision = 'dispatch';
+  perform lenses.fn_check_waiting_runs(v_schedule.lenser_id, v_dispatched, false);
   if not p_dry_run then
-    select count(*) into v_dispatched from unnest(v_decisions) as d where d.decision = 'dispatch';
-    perform lenses.fn_check_waiting_runs(v_schedule.lenser_id, v_dispatched, false);
     perform lenses.fn_insert_runs(
       v_decisions, now(), 'backfill', v_schedule.lenser_id::text);
     v_decisions := lenses.fn_resolve_conflicts(v_decisions, now());
