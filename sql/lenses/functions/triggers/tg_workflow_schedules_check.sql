@@ -116,6 +116,10 @@ begin
       v_is_explicit or v_is_rule_changed or v_is_resumed or not coalesce(v_old.is_active, true)
     ) then
       new.due_at := lenses.fn_slot_due(new.id, new.next_run_at, new.jitter_ms);
+      if new.next_run_at > v_now then
+        -- No tick can have seen it before, however early its jitter makes it due.
+        new.due_at := greatest(new.due_at, v_now);
+      end if;
     end if;
   else
     new.due_at := null;

@@ -1,9 +1,10 @@
 -- The late slots of a schedule at p_now that nothing has decided about yet, as stretches in order:
 -- slots that fell due while nothing ticked (lenses.fn_late_windows), whatever delayed the schedule
 -- since then. Slots that passed during a pause (missed_before, without grace) or before the
--- schedule existed are always late, unless a tick is played at a time before either. next_run_at
--- counts as a slot of its own where nothing was seen: an explicit one may not be a slot of the
--- rule.
+-- schedule existed are always late, unless a tick is played at a time before either. A slot that
+-- was still to come then is not, however early its jitter makes it due: no tick could have seen it,
+-- so it counts as due from then on. next_run_at counts as a slot of its own where nothing was seen:
+-- an explicit one may not be a slot of the rule.
 create or replace function lenses.fn_late_stretches(
   p_schedule lenses.workflow_schedules,
   p_now timestamptz,
@@ -21,8 +22,19 @@ declare
   v_is_fresh boolean := p_schedule.seen_until is null;
   v_first_due timestamptz := lenses.fn_slot_due(
     p_schedule.id, p_schedule.next_run_at, p_schedule.jitter_ms);
+  v_plain lenses.workflow_schedules := p_schedule;
+  v_floor timestamptz := greatest(
+    case when p_schedule.missed_before <= p_now then p_schedule.missed_before end,
+    case when v_is_fresh and p_schedule.created_at <= p_now then p_schedule.created_at end,
+    -- of an edit: due_at was put off until then
+    case when v_is_fresh and p_schedule.due_at between v_first_due and p_schedule.next_run_at
+      and p_schedule.due_at <= p_now then p_schedule.due_at end);
   v_due record;
 begin
+  v_plain.jitter_ms := 0;
+  if p_schedule.next_run_at >= v_floor then
+    v_first_due := greatest(v_first_due, v_floor);
+  end if;
   for v_window in
     select null::timestamptz as from_at, greatest(
       case when p_schedule.missed_before <= p_now + p_missed_grace
@@ -37,7 +49,8 @@ begin
       p_now, p_missed_grace) as w
     order by from_at nulls first
   loop
-    continue when v_window.until_at is null;
+    continue when v_window.until_at is null
+      or v_window.from_at is not null and v_window.until_at <= v_floor;
     v_window.until_at := least(v_window.until_at, p_now) - interval '1 microsecond';
     -- Slots that were due by then met a tick.
     v_is_fresh := v_is_fresh and coalesce(v_first_due > v_window.from_at, true);
@@ -45,9 +58,15 @@ begin
       select greatest(v_seen, d.last_slot) into v_seen
       from lenses.fn_slots_due_before(p_schedule, v_seen, v_window.from_at) as d;
     end if;
-    continue when v_is_fresh and v_first_due > v_window.until_at;
+    continue when v_is_fresh and greatest(
+      v_first_due, case when v_window.from_at is null then p_schedule.next_run_at end
+    ) > v_window.until_at;
     select * into v_due
     from lenses.fn_slots_due_before(p_schedule, v_seen, v_window.until_at);
+    if v_window.from_at is null and v_due.last_slot > v_window.until_at then
+      select * into v_due
+      from lenses.fn_slots_due_before(v_plain, v_seen, v_window.until_at);
+    end if;
     if v_is_fresh then
       v_found := v_found || row(
         v_seen, coalesce(v_due.last_slot, v_seen), v_due.slot_count + 1)::lenses.late_stretch;

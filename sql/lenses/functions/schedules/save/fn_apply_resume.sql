@@ -1,8 +1,9 @@
 -- owner: lf_sql_engine
 -- The row of a schedule whose pause ends: slots that passed since are late, without missed_grace.
 -- Where onMissed drops them this does it and logs it, so that no past slot is left; the other
--- choices are left to the next tick. A pause with an end was over at that end; the tick, which sets
--- missed_before itself, decides on its own.
+-- choices are left to the next tick, and nothing is where no slot has passed: then p_on_missed of
+-- the resume must not govern a later outage. A pause with an end was over at that end; the tick,
+-- which sets missed_before itself, decides on its own.
 create or replace function lenses.fn_apply_resume(
   p_schedule lenses.workflow_schedules,
   p_old lenses.workflow_schedules,
@@ -26,6 +27,11 @@ begin
   select d.* into v_settings from lenses.dispatch_settings as d;
   if coalesce(p_schedule.missed_override, p_schedule.on_missed, v_settings.default_on_missed)
     <> 'skip' or p_schedule.next_run_at is null then
+    if lenses.fn_has_zone(p_schedule.timezone)
+      and lenses.fn_late_stretches(p_schedule, p_now, v_settings.missed_grace) = '{}' then
+      p_schedule.missed_before := null;
+      p_schedule.missed_override := null;
+    end if;
     return p_schedule;
   end if;
   v_plan := lenses.fn_plan_slots(
