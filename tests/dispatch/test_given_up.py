@@ -286,6 +286,36 @@ def test_what_a_calendar_gives_up_is_logged_after_an_edit_too(scenario: Scenario
     assert ledger(scenario, schedule) == [("schedule_edited", gone, gone, 1)]
 
 
+@pytest.mark.parametrize("policy", ["waits", "late"])
+@pytest.mark.parametrize("on", ["skip", "before"])
+def test_slots_that_wait_on_a_date_that_closes(scenario: Scenario, on: str, policy: str) -> None:
+    """The one that is due is judged by the tick; none of the others goes without a word."""
+    now = now_of(scenario)
+    calendar = scenario.make_calendar("skip_dates", "2099-01-01")
+    noon = (now - timedelta(days=2)).replace(hour=12, minute=0, second=0, microsecond=0)
+    schedule = scenario.make_schedule(
+        "*/15 12 * * *", calendar_id=calendar, on_holiday=on, created_at=noon - timedelta(days=9),
+        next_run_at=noon, queue_policy={**QUEUE, "onMissed": "backfill"},
+    )  # fmt: skip
+    if policy == "waits":
+        for minutes in (0, 15, 30, 45):
+            scenario.tick(noon + minutes * MINUTE)
+        scenario.db.execute(CLOSE, [[noon.date()], calendar])
+        [run] = scenario.runs(schedule)
+        scenario.end(run.id)
+    else:
+        scenario.db.execute(CLOSE, [[noon.date()], calendar])
+    scenario.tick(noon + 50 * MINUTE)
+    rows = scenario.db.rows(
+        "select run_at, run_at_last, slot_count from lenses.schedule_slots "
+        "where schedule_id = %s and run_at < %s",
+        [schedule, noon + 60 * MINUTE],
+    )
+    for slot in (noon + n * MINUTE for n in (0, 15, 30, 45)):
+        assert any(row.run_at <= slot <= row.run_at_last for row in rows)
+    assert sum(row.slot_count for row in rows) == 4
+
+
 def test_a_calendar_that_opens_again_wakes_its_schedules(scenario: Scenario) -> None:
     now = now_of(scenario)
     calendar = scenario.make_calendar("skip_dates", "2099-01-01")

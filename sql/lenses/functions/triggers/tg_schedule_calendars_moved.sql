@@ -1,8 +1,8 @@
 -- owner: lf_sql_engine
 -- When a calendar changes, slots that move off its closed dates move elsewhere: recomputes the next
 -- slots of such schedules, of this calendar and of those whose rules refer to it. A slot that is
--- already due stays. Slots whose new place has passed are given up, and the log says so. Seeds do
--- not change.
+-- already due stays. Slots whose new place has passed are given up, and the log says so, also of
+-- those that wait behind one that is due. Seeds do not change.
 create or replace function lenses.tg_schedule_calendars_moved()
 returns trigger
 language plpgsql
@@ -26,14 +26,16 @@ begin
     exit when v_more = '{}';
     v_ids := v_ids || v_more;
   end loop;
+  perform from lenses.workflow_schedules as m
+  where m.calendar_id = any (v_ids) and m.lenser_id = new.lenser_id and m.on_holiday <> 'skip'
+  order by m.id
+  for no key update;
   for v_moved in
     with moved as materialized (
       select m.id, m.is_active or m.paused_at is not null as is_owed
       from lenses.workflow_schedules as m
       where m.calendar_id = any (v_ids) and m.lenser_id = new.lenser_id and m.on_holiday <> 'skip'
         and (m.next_run_at > v_now or m.next_run_at is null)
-      order by m.id
-      for no key update
     )
 
     update lenses.workflow_schedules as s
@@ -47,6 +49,16 @@ begin
     if v_moved.is_owed and v_schedule.calendar_id = new.id
       and lenses.fn_has_zone(v_schedule.timezone) then
       perform lenses.fn_log_moved(v_schedule, old, new, v_now);
+    end if;
+  end loop;
+  for v_schedule in
+    select m.*
+    from lenses.workflow_schedules as m
+    where m.calendar_id = new.id and m.lenser_id = new.lenser_id and m.on_holiday = 'before'
+      and m.next_run_at <= v_now and (m.is_active or m.paused_at is not null)
+  loop
+    if lenses.fn_has_zone(v_schedule.timezone) then
+      perform lenses.fn_log_closed(v_schedule, old, new, v_now);
     end if;
   end loop;
   return null;
