@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from psycopg import sql
 
-from lf_sql import ahead, apply, db, jobs, preflight, roles
+from lf_sql import ahead, apply, db, jobs, preflight, roles, tenancy
 from lf_sql import bundle as bundles
 from lf_sql.bundle import Bundle
 from lf_sql.compare import Finding
@@ -47,9 +47,10 @@ def verify(conn: Connection, bundle: Bundle, cron: Connection | None = None) -> 
         findings += _invariants(conn)
         findings += _misplaced(conn)
         findings += preflight.findings(conn)
-        members = preflight.owners_members(conn)
+        weaker = [*roles.weaker(plan.role_map), *tenancy.weaker(conn)]
+        weaker += preflight.owners_members(conn)
     notes = [trouble.problem for trouble in driver.troubles]
-    return Report(plan, driver, findings, [*roles.weaker(plan.role_map), *members], notes)
+    return Report(plan, driver, findings, weaker, notes)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import click
 
+from lf_sql import tenancy
 from lf_sql.cli.context import connect, note, options, require_installed
 from lf_sql.cli.params import Filled, Host
 from lf_sql.errors import LfSqlError
@@ -58,6 +59,8 @@ def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
         raise click.UsageError(f"--as wants the uuid of a user, not {given!r}") from None
     with connect() as conn:
         require_installed(conn)
+        with conn.transaction():
+            tenancy.become(conn, user_id)  # or says what is missing
     with serving(options().dsn, user_id, host, port, allow_hosts) as served:
         click.echo(served.link)
         note(f"acting as {served.tenant}; the address works once; Ctrl-C ends it")

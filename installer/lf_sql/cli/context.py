@@ -13,7 +13,7 @@ from uuid import UUID
 
 import click
 
-from lf_sql import db, durations
+from lf_sql import db, durations, tenancy
 from lf_sql.cli import where
 from lf_sql.cli.params import Filled, Text
 from lf_sql.cli.terminal import prose, record
@@ -188,14 +188,10 @@ def acting(conn: Connection, user_id: UUID | str | None = None) -> Iterator[Conn
     with conn.transaction():
         if user is not None:
             try:
-                claims = json.dumps({"sub": str(UUID(str(user))), "role": "authenticated"})
+                tenant = UUID(str(user))
             except ValueError:
                 raise click.UsageError(f"--as wants the uuid of a user, not {user!r}") from None
-            conn.execute(
-                "select pg_catalog.set_config('request.jwt.claims', %s, true), "
-                "pg_catalog.set_config('role', 'authenticated', true)",
-                [claims],
-            )
+            tenancy.become(conn, tenant)
             if user_id is None:
                 _require_tenant(conn, user)
         yield conn

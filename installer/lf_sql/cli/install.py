@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lf_sql import apply, bundle, jobs, verify
+from lf_sql import apply, bundle, jobs, roles, tenancy, verify
 from lf_sql.cli import report
 from lf_sql.cli.context import (
     command_name,
@@ -45,8 +45,9 @@ def command(dry_run: bool, wait: float, cron_dsn: str | None) -> None:
             outcome = apply.install(conn, tree, say=work.say, tell=tell, wait=wait)
             mended = verify.mend_sequences(conn)
             driver = jobs.register(conn, tree, cron)
+            weaker = [*roles.weaker(outcome.plan.role_map), *tenancy.weaker(conn)]
     if options().as_json:
-        emit_one(report.as_row(tree, outcome, driver, mended))
+        emit_one(report.as_row(tree, outcome, driver, mended, weaker))
         report.refuse_leftovers(outcome)
     else:
-        report.installed(tree, outcome, driver, mended)
+        report.installed(tree, outcome, driver, mended, weaker)

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from lf_sql import roles
 from lf_sql.apply import Outcome
 from lf_sql.bundle import Bundle
 from lf_sql.cli.terminal import prose
@@ -19,7 +18,11 @@ from lf_sql.uninstall import Removed
 
 
 def installed(
-    bundle: Bundle, outcome: Outcome, driver: Driver, sequences: Sequence[Finding] = ()
+    bundle: Bundle,
+    outcome: Outcome,
+    driver: Driver,
+    sequences: Sequence[Finding],
+    weaker: Sequence[str],
 ) -> None:
     """The end of an install. Raises where something is left that install cannot mend."""
     plan = outcome.plan
@@ -38,14 +41,18 @@ def installed(
         )
     for finding in sequences:
         prose.said(f"mended: {finding}")
-    for line in roles.weaker(plan.role_map):
+    for line in weaker:
         prose.said(f"weaker: {line}")
     show_driver(driver)
     refuse_leftovers(outcome)
 
 
 def as_row(
-    bundle: Bundle, outcome: Outcome, driver: Driver, sequences: Sequence[Finding]
+    bundle: Bundle,
+    outcome: Outcome,
+    driver: Driver,
+    sequences: Sequence[Finding],
+    weaker: Sequence[str],
 ) -> dict[str, Any]:
     """The end of an install, for --json."""
     plan = outcome.plan
@@ -56,7 +63,7 @@ def as_row(
         "reasons": list(plan.reasons),
         "migrations": [migration.label for migration in plan.migrations],
         "mended": [str(finding) for finding in (*mended, *sequences)],
-        "weaker": list(roles.weaker(plan.role_map)),
+        "weaker": list(weaker),
         "jobs": list(driver.registered),
         "pg_cron": [trouble.problem for trouble in driver.troubles]
         + [str(finding) for finding in driver.findings],
