@@ -48,6 +48,7 @@ def facts(conn: Connection, cron: Connection | None = None) -> dict[str, Any]:
     if cron is not None and (seen := _facts(cron))["database"] != database:
         found["pg_cron"] = seen["pg_cron"]
         names.insert(0, cron_extension.suffixed(jobs.DISPATCH, database))
+        found |= {"job_name": names[0], "jobs_in": seen["database"]}
     lanes = {f"{names[-1]}-{lane}": lane for lane in range(2, MOST_LANES + 1)}
     lanes |= {names[-1]: 1}
     lanes |= {cron_extension.suffixed(name, database): lane for name, lane in lanes.items()}

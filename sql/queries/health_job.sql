@@ -1,11 +1,13 @@
 -- The minute job of database %(database)s as pg_cron shows it to the connected role, for
 -- lenses.fn_health. Run in pg_cron's database, where health_facts.sql says that cron.job can be
--- read. %(names)s are the names that the job may have, first the one that lf-sql gives it;
--- %(lane_names)s are the names for each lane. Row security of pg_cron hides other roles' jobs.
+-- read. %(names)s are the names that the job may have, first the one that lf-sql gives it: a job of
+-- another name and for another database is that database's own. %(lane_names)s are the names for
+-- each lane. Row security of pg_cron hides other roles' jobs.
 with job as (
   select j.*
   from cron.job as j
   where j.jobname = any(%(names)s)
+    and (j.jobname = (%(names)s::text[])[1] or j.database = %(database)s)
   order by j.database = %(database)s desc, j.jobname = (%(names)s::text[])[1] desc, j.active desc,
     j.jobid desc
   limit 1

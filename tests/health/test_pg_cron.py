@@ -10,6 +10,7 @@ import pytest
 from lf_sql import apply, bundle, jobs
 from lf_sql import db as product_db
 from tests.health.conftest import asker
+from tests.support.cli import lf_sql, succeeded
 from tests.support.command import commander
 from tests.support.database import Database, connect, wait_until
 from tests.support.server import TestServer
@@ -104,6 +105,29 @@ def test_a_worker_elsewhere_takes_the_edge_off(cron: Database, ask: Ask) -> None
         conn.execute("select lenses.fn_tick_end(lenses.fn_tick_begin('worker'))")
         conn.execute("select lenses.fn_worker_heartbeat('w', 'h', 1, true, '')")
         assert ask(dsn)("--server", code=0).check("pg_cron")["state"] == "warn"
+
+
+def test_the_job_of_pg_cron_s_database_is_that_one_s_own(cron: Database, ask: Ask) -> None:
+    """Both have an lf-sql; only pg_cron's database has its job. The hint says what is left out."""
+    dsn = cron.dsn.replace("dbname=app", "dbname=other")
+    installed(dsn)
+    elsewhere = ["--cron-dsn", cron.dsn]
+    with connect(dsn) as conn:
+        conn.execute("delete from lenses.dispatch_ticks; delete from lenses.worker_heartbeats")
+    found = ask(dsn)("--server", *elsewhere, code=1).check("pg_cron")  # type: ignore[attr-defined]
+    assert found["label"] == "job missing"
+    assert "dispatch-scheduled-workflows-other" in found["detail"]
+    assert "lf-sql install --cron-dsn with the DSN of database app" in found["advice"]
+    succeeded(lf_sql("install", *elsewhere, dsn=dsn))
+    try:
+        found = ask(dsn)("--server", *elsewhere, code=None).check("pg_cron")  # type: ignore[attr-defined]
+        assert found["label"] == "registered"
+        cron.execute("update cron.job set active = false where database = 'other'")
+        found = ask(dsn)("--server", *elsewhere, code=None).check("pg_cron")  # type: ignore[attr-defined]
+        assert found["label"] == "job inactive"
+        assert "--cron-dsn with the DSN of database app" in found["advice"]
+    finally:
+        cron.execute("delete from cron.job where database = 'other' or jobname like '%-other'")
 
 
 def test_job_missing(cron: Database, line: Callable[[int], dict], mended: None) -> None:

@@ -65,6 +65,8 @@ def variants(full: Any) -> Iterator[Any]:
 
 FACTS = {
     "database": "app",
+    "job_name": "dispatch-scheduled-workflows-app",
+    "jobs_in": "postgres",
     "pg_cron": {
         "is_available": True,
         "is_installed": True,

@@ -1,7 +1,8 @@
 -- The line about the minute job, from facts that only the connected role can see
 -- (sql/queries/health_facts.sql and, where the extension is in this database, health_job.sql). It
 -- reads no tables, and names the first trouble that applies. p_is_driven: something else ticks, so
--- that a missing job is not bad news.
+-- that a missing job is not bad news. Where the jobs are registered from another database, jobs_in
+-- is that one and job_name what the job is called there.
 create or replace function lenses.fn_health_pg_cron(p_facts jsonb, p_is_driven boolean)
 returns table (state text, label text, detail text, advice text)
 language sql
@@ -14,7 +15,11 @@ with f as (
     p_facts -> 'pg_cron' as c,
     p_facts -> 'job' as j,
     p_facts -> 'last_run' as r,
-    p_facts ->> 'database' as database
+    p_facts ->> 'database' as database,
+    coalesce(nullif(p_facts ->> 'job_name', ''), 'dispatch-scheduled-workflows') as job_name,
+    'run lf-sql install' || coalesce(
+      ' --cron-dsn with the DSN of database ' || nullif(p_facts ->> 'jobs_in', ''), ''
+    ) as install
 )
 
 select
@@ -75,8 +80,8 @@ cross join lateral (
   ),
   (
     7, f.j is null or jsonb_typeof(f.j) = 'null', 'job missing',
-    'there is no job dispatch-scheduled-workflows that this role can see',
-    'run lf-sql install; it registers the job'
+    format('there is no job %s that this role can see', f.job_name),
+    f.install || '; it registers the job'
   ),
   (
     8, not (f.j ->> 'has_role')::boolean, 'owner gone',
@@ -89,19 +94,19 @@ cross join lateral (
   ),
   (
     9, not (f.j ->> 'active')::boolean, 'job inactive', 'the job is there, but switched off',
-    'run lf-sql install; it registers the job again'
+    f.install || '; it registers the job again'
   ),
   (
     10, f.j ->> 'database' <> f.database, 'job altered',
     format('the job runs in database %s, and this is %s', f.j ->> 'database', f.database),
-    'run lf-sql install; it registers the job again'
+    f.install || '; it registers the job again'
   ),
   (
     11, f.j ->> 'schedule' <> '* * * * *'
       or f.j ->> 'command' not like 'do $%call lenses.sp_dispatch_tick();%',
     'job altered',
     format('the job is %L at %L', left(f.j ->> 'command', 100), f.j ->> 'schedule'),
-    'run lf-sql install; it registers the job again'
+    f.install || '; it registers the job again'
   ),
   (
     12, f.c ->> 'uses_workers' is distinct from 'on'
@@ -112,7 +117,7 @@ cross join lateral (
       f.j ->> 'nodeport',
       coalesce(f.c ->> 'host', 'not visible'), f.c ->> 'port'
     ),
-    'run lf-sql install; it registers the job again'
+    f.install || '; it registers the job again'
   ),
   (
     13, not (f.j ->> 'can_login')::boolean, 'not permitted',
