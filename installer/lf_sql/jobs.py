@@ -272,6 +272,7 @@ def register(conn: Connection, bundle: Bundle, cron: Connection | None = None) -
         user = place.server["user_name"]
         driver.troubles.append(cron_troubles.not_taken(db.describe(error)[0], user, elsewhere))
         return driver
+    cron_extension.tell_health(conn)
     return _inspect(place)
 
 

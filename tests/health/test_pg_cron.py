@@ -15,6 +15,7 @@ from tests.support.command import commander
 from tests.support.database import Database, connect, wait_until
 from tests.support.server import TestServer
 from tests.support.servers import standby_of, without_pg_cron
+from tests.support.work import unguarded
 
 TICK = next(job.command for job in bundle.load().jobs if job.name == "dispatch-scheduled-workflows")
 
@@ -93,6 +94,27 @@ def test_registered_and_well(cron: Database, ask: Ask) -> None:
     lines = ask(cron.dsn)(code=0)
     assert "worker: ok" in lines.text
     assert "pg_cron: registered" in lines.text
+
+
+@pytest.mark.parametrize("has_ticked", [False, True])
+def test_a_job_that_is_registered_long_after_the_install(
+    cron: Database, ask: Ask, mended: None, has_ticked: bool
+) -> None:
+    """pg_cron was not to be had at the install: the first tick is still to come, nothing is wrong."""
+    cron.execute("select cron.unschedule(jobid) from cron.job")
+    cron.execute("delete from lenses.dispatch_ticks")
+    with unguarded(cron, "lenses.dispatch_settings"):
+        cron.execute("update lenses.dispatch_settings set updated_at = now() - interval '1 hour'")
+    if has_ticked:
+        cron.execute("select lenses.fn_tick_end(lenses.fn_tick_begin('worker'))")
+        cron.execute(
+            "update lenses.dispatch_ticks set started_at = started_at - interval '5 minutes', "
+            "finished_at = finished_at - interval '5 minutes'"
+        )
+    assert ask(cron.dsn)("--server", code=1).check("worker")["label"] == "silent"  # type: ignore[attr-defined]
+    installed(cron.dsn)
+    line = ask(cron.dsn)("--server", code=0).check("worker")  # type: ignore[attr-defined]
+    assert (line["state"], line["label"]) == ("ok", "ok")
 
 
 def test_a_worker_elsewhere_takes_the_edge_off(cron: Database, ask: Ask) -> None:

@@ -23,6 +23,7 @@ declare
   v_is_recent boolean;
   v_has_worker boolean;
   v_is_failing boolean;
+  v_is_new boolean;
   v_job record;
   v_ago text;
   v_gap record;
@@ -56,6 +57,13 @@ begin
   select j.* into v_job
   from lenses.fn_health_pg_cron(
     p_facts, v_has_worker or (v_is_recent and v_tick.driver <> 'pg_cron')) as j;
+
+  -- The settings are touched by an install, and when it registers the jobs.
+  v_is_new := v_settings.updated_at > v_now - v_silence and (
+    v_tick.id is null and v_has_worker
+    or v_job.label = 'registered'
+    and (v_tick.id is null or p_facts ->> 'oldest_job_run' is null)
+  );
 
   select r.* into v_read_only from lenses.fn_health_read_only() as r;
 
@@ -102,12 +110,14 @@ begin
     detail := format('last tick %s ago, by %s', v_ago, v_tick.driver)
       || case when v_has_worker then format('; leader %s, %s standing by', v_leaders[1], v_standbys)
         else '' end;
-  elsif v_tick.id is null and v_settings.updated_at > v_now - v_silence
-    and (v_has_worker or v_job.label = 'registered')
-  then
+  elsif v_is_new then
     state := 'ok';
     label := 'ok';
-    detail := 'installed just now; the first tick comes within a minute';
+    detail := case
+      when v_tick.id is null then 'installed just now; the first tick comes within a minute'
+      else format('the last tick was %s ago, and the job was registered just now; its first comes '
+        'within a minute', v_ago)
+    end;
   else
     state := 'bad';
     label := 'silent';
@@ -180,8 +190,10 @@ begin
       from lenses.dispatch_ticks as t
       where t.started_at > v_now - v_silence and t.undone_at is null
     );
-    state := case when v_is_failing or not (v_is_recent or v_settings.is_frozen) then 'bad'
-      else 'ok' end;
+    state := case
+      when v_is_failing or not (v_is_recent or v_is_new or v_settings.is_frozen) then 'bad'
+      else 'ok'
+    end;
     label := case when v_is_failing then 'failing' when state = 'ok' then 'ok' else 'old' end;
     detail := format(
       '%s, %s: %s schedules due, %s runs, %s failed',
