@@ -189,6 +189,7 @@ def is_transient(error: psycopg.Error) -> bool:
 def _prepare(conn: Connection, bundle: Bundle, to_write: bool = True) -> Outcome:
     facts = db.facts(conn)  # first: psql does not read what follows a refusal
     preflight.check(conn)
+    ledger.refuse_other(facts)  # before rights that would not help
     if to_write:
         check_rights(facts)
         preflight.check_roles(conn)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lf_sql import bundle as bundles
+from lf_sql import db
 from lf_sql.bundle import Bundle
 from lf_sql.compare import Catalogue, Finding
 from lf_sql.db import Connection
@@ -23,6 +24,16 @@ class HiddenLedger(LfSqlError):
         )
 
 
+def refuse_other(facts: Mapping[str, Any]) -> None:
+    """Raise Refusal where what is installed belongs to a role that we may not act as."""
+    if facts["has_ledger"] and not facts["is_ledger_ours"]:
+        raise Refusal(
+            f"lf-sql is installed here by another role, and {facts['user_name']} may not act as it",
+            f"connect as the role that installed it, or: "
+            f"grant lf_sql_owner, lf_sql_engine to {db.ident(facts['user_name'])}",
+        )
+
+
 TABLES = ("migrations", "installs", "sources", "expected_objects")
 
 
@@ -36,12 +47,7 @@ def read_state(conn: Connection, bundle: Bundle, facts: Mapping[str, Any]) -> St
         rows = conn.execute(bundles.query("public_functions").encode(), {"names": names}).fetchall()
         found = tuple(row["signature"].removeprefix("public.") for row in rows)
         return State(schemas=schemas, foreign_functions=found)
-    if not facts["is_ledger_ours"]:
-        raise Refusal(
-            f"lf-sql is installed here by another role, and {facts['user_name']} may not act as it",
-            f"connect as the role that installed it, or: "
-            f"grant lf_sql_owner, lf_sql_engine to {facts['user_name']}",
-        )
+    refuse_other(facts)
     applied = conn.execute(
         "select version, slug, checksum, checksum_algorithm from lf_sql.migrations order by version"
     ).fetchall()

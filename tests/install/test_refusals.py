@@ -147,12 +147,15 @@ def test_a_role_that_may_not_create_in_public(
 
 
 def test_a_role_that_did_not_install_it(state: State, db: Database) -> None:
+    """It is told so whatever rights it has: none that it might be given would help."""
     name = f"other_{db.dbname}"
-    db.execute(f"create role {name} login; grant create on database {db.dbname} to {name}")
-    db.execute(f"grant create on schema public to {name}")
+    db.execute(f"create role {name} login")
     dsn = state.server.dsn(db.dbname, name)
-    for command in (["install"], ["verify"], ["uninstall", "--yes"]):
-        refused(lf_sql(*command, dsn=dsn), "installed here by another role")
+    for grant in (f"database {db.dbname}", "schema public"):
+        for command in (["install"], ["install", "--dry-run"], ["verify"], ["uninstall", "--yes"]):
+            refused(lf_sql(*command, dsn=dsn), "installed here by another role")
+        db.execute(f"grant create on {grant} to {name}")
+    refused(lf_sql("install", dsn=dsn), "installed here by another role")
     db.execute(f"drop owned by {name}; drop role {name}")
 
 
