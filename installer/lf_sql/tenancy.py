@@ -39,6 +39,20 @@ def become(conn: Connection, user_id: UUID) -> None:
         raise LfSqlError(f"this command acts as a tenant, and {problem}", remedy) from None
 
 
+def require(conn: Connection, user_id: UUID) -> None:
+    """Requires that the tenant that we act as is here: for any other, every list would be empty."""
+    row = conn.execute("select lensers.get_auth_lenser_id() as id").fetchone()
+    if row is None or row["id"] is not None:
+        return
+    try:
+        conn.execute("select from public.fn_get_workflows()")
+    except psycopg.errors.InsufficientPrivilege as error:  # only to a tenant is it said where to go
+        hint = error.diag.message_hint or ""
+        if hint.startswith("The tenant lives in cell "):
+            raise LfSqlError(f"the tenant {user_id} lives in another cell", hint) from None
+    raise LfSqlError(f"there is no tenant with the user id {user_id}", "lf-sql tenant list")
+
+
 def weaker(conn: Connection) -> list[str]:
     """For install and verify to say: a line where commands cannot act as a tenant."""
     right = "set" if conn.info.server_version >= 160000 else "member"

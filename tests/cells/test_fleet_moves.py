@@ -12,7 +12,7 @@ import pytest
 from lf_sql.cells import journal, move, tenant
 from lf_sql.cells.directory import connected
 from tests.cells.fleet import Fleet, Killed, dies_at, environment
-from tests.support.cli import command, refused
+from tests.support.cli import command, lf_sql, refused
 from tests.support.database import connect, wait_until
 
 
@@ -41,6 +41,22 @@ def test_there_and_back(fleet: Fleet) -> None:
     fleet.tick()
     fleet.check()
     assert fleet.active(user) == ["b"]
+
+
+def test_the_old_cell_says_where_the_tenant_is(fleet: Fleet) -> None:
+    user = fleet.place("a")
+    fleet.did("cells", "move", user, "--to", "b")
+    old = ["--dsn", fleet.databases["a"].dsn]
+    for line in (
+        ("workflow", "create", "W2"),
+        ("schedule", "list"),
+        ("schedule", "health"),
+        ("console", "--port", "0"),
+    ):
+        said = refused(lf_sql(*line, "--as", str(user), *old), "lives in another cell")
+        assert "hint: The tenant lives in cell b." in said
+    stranger = ["--as", str(uuid4())]
+    refused(lf_sql("schedule", "list", *stranger, *old), "no tenant", "lf-sql tenant list")
 
 
 def test_who_is_there_already_does_not_move(fleet: Fleet) -> None:

@@ -182,7 +182,7 @@ def test_what_is_a_strangers_is_not_there(db: Database, visitor: Visitor, tenant
     [
         ([], "--as USER_UUID"),
         (["--as", "nonsense"], "nonsense"),
-        (["--as", "00000000-0000-4000-8000-000000000000"], "no tenant has the user id"),
+        (["--as", "00000000-0000-4000-8000-000000000000"], "there is no tenant with the user id"),
     ],
 )
 def test_it_acts_as_a_tenant_or_not_at_all(db: Database, arguments: list[str], says: str) -> None:

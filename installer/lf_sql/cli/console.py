@@ -60,7 +60,8 @@ def command(host: str, port: int, allow_hosts: tuple[str, ...]) -> None:
     with connect() as conn:
         require_installed(conn)
         with conn.transaction():
-            tenancy.become(conn, user_id)  # or says what is missing
+            tenancy.become(conn, user_id)
+            tenancy.require(conn, user_id)
     with serving(options().dsn, user_id, host, port, allow_hosts) as served:
         click.echo(served.link)
         note(f"acting as {served.tenant}; the address works once; Ctrl-C ends it")

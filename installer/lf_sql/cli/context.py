@@ -20,7 +20,6 @@ from lf_sql.cli.terminal import prose, record
 from lf_sql.cli.terminal.table import Column, of_names
 from lf_sql.cli.terminal.table import show as show_table
 from lf_sql.db import Connection, require_installed
-from lf_sql.errors import LfSqlError
 from lf_sql.plain import dumps, plain
 
 __all__ = [
@@ -193,15 +192,8 @@ def acting(conn: Connection, user_id: UUID | str | None = None) -> Iterator[Conn
                 raise click.UsageError(f"--as wants the uuid of a user, not {user!r}") from None
             tenancy.become(conn, tenant)
             if user_id is None:
-                _require_tenant(conn, user)
+                tenancy.require(conn, tenant)
         yield conn
-
-
-def _require_tenant(conn: Connection, user: UUID | str) -> None:
-    """Requires that the tenant of --as exists: for any other, every list would be empty."""
-    row = conn.execute("select lensers.get_auth_lenser_id() as id").fetchone()
-    if row and row["id"] is None:
-        raise LfSqlError(f"there is no tenant with the user id {user}", "lf-sql tenant list")
 
 
 def emit(
