@@ -40,6 +40,12 @@ def test_the_directory_keeps_no_password(fleet: Fleet) -> None:
         assert conn.value("select count(*) from lf_fleet.cells where conninfo ~ 'secret'") == 0
 
 
+def test_the_address_alone_of_a_tenant_s_cell(fleet: Fleet) -> None:
+    user = fleet.place("a")
+    said = fleet.did("cells", "locate", user, "--dsn-only").strip()
+    assert json.loads(fleet.did("cells", "locate", user, "--dsn-only", "--json")) == said
+
+
 def test_a_new_address_must_have_the_tenants(fleet: Fleet) -> None:
     user = fleet.place("a")
     other = fleet.state.server.dsn(fleet.state.fresh(installed=True))

@@ -63,6 +63,8 @@ def test_the_command_writes_one_file_and_not_another(tmp_path: Path) -> None:
     assert succeeded(lf_sql("export", "--supabase", str(folder))) == said
     [path] = folder.iterdir()
     assert said.strip() == str(path)
+    as_json = succeeded(lf_sql("export", "--supabase", str(folder), "--json"))
+    assert json.loads(as_json) == {"file": str(path)}
     assert export.supabase(grown(), folder).name > path.name
     assert len(list(folder.iterdir())) == 2
 

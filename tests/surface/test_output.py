@@ -204,6 +204,12 @@ def test_install_and_uninstall_say_what_they_did_as_json(
     from tests.support.command import commander
 
     lf = commander(capsys, monkeypatch, empty_db.dsn)
+    planned = lf("install", "--dry-run", "--json").json
+    assert "first install" in planned["reasons"]
+    assert "create schema" in planned["script"]
     assert "first install" in lf("install", "--json").json["reasons"]
     assert lf("install", "--json").json["reasons"] == []
+    planned = lf("install", "--dry-run", "--json").json
+    assert (planned["reasons"], planned["migrations"]) == ([], [])
+    assert planned["script"] == "-- nothing to do\n"
     assert lf("uninstall", "--yes", "--json").json["functions"] > 30

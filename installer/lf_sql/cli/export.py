@@ -11,6 +11,7 @@ from lf_sql.ascode import exact, present, write
 from lf_sql.cli.context import acting, options
 from lf_sql.cli.params import FilledPath
 from lf_sql.cli.session import installed
+from lf_sql.plain import dumps
 
 
 @click.command(
@@ -33,9 +34,10 @@ def command(as_yaml: bool, folder: Path | None) -> None:
         _yaml()
         return
     try:
-        click.echo(export.supabase(bundle.load(), folder))
+        file = export.supabase(bundle.load(), folder)
     except OSError as error:
         raise click.ClickException(f"{folder}: {error.strerror}") from None
+    click.echo(dumps({"file": str(file)}) if options().as_json else file)
 
 
 def _yaml() -> None:

@@ -37,7 +37,11 @@ def command(dry_run: bool, wait: float, cron_dsn: str | None) -> None:
     with connect(is_patient=True) as conn, connect_cron(cron_dsn) as cron:
         if dry_run:
             plan = apply.prepare(conn, tree).plan
-            for part in apply.script(tree, plan, with_jobs=cron is None):
+            script = apply.script(tree, plan, with_jobs=cron is None)
+            if options().as_json:
+                emit_one(report.planned(tree, plan, "".join(script)))
+                return
+            for part in script:
                 click.echo(part, nl=False)
             return
         with progress(command_name()) as work:

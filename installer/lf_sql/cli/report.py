@@ -14,6 +14,7 @@ from lf_sql.compare import Finding
 from lf_sql.errors import LfSqlError
 from lf_sql.job_types import Driver
 from lf_sql.plain import plain, plain_lines
+from lf_sql.plan import Plan
 from lf_sql.uninstall import Removed
 
 
@@ -68,6 +69,16 @@ def as_row(
         "pg_cron": [trouble.problem for trouble in driver.troubles]
         + [str(finding) for finding in driver.findings],
         "leftovers": [str(finding) for finding in outcome.leftovers],
+    }
+
+
+def planned(bundle: Bundle, plan: Plan, script: str) -> dict[str, Any]:
+    """What an install would do, for --dry-run --json; no reasons where there is nothing to do."""
+    return {
+        "version": bundle.version,
+        "reasons": list(plan.reasons),
+        "migrations": [migration.label for migration in plan.migrations],
+        "script": script,
     }
 
 

@@ -12,6 +12,7 @@ from lf_sql.cli.context import emit, emit_one, note, options
 from lf_sql.cli.params import Name
 from lf_sql.cli.where import complete
 from lf_sql.errors import LfSqlError
+from lf_sql.plain import dumps
 
 LIST = """
 select
@@ -136,7 +137,8 @@ def locate(user_id: str, dsn_only: bool) -> None:
     with fleet() as (directory, _):
         row = _located(directory, user_id)
     if dsn_only:
-        click.echo(row["conninfo"])
+        conninfo = row["conninfo"]
+        click.echo(dumps(conninfo) if options().as_json else conninfo)
     else:
         emit_one(row)
 
