@@ -149,7 +149,7 @@ def test_a_condition_that_was_changed(
 def test_a_dispatch_that_failed_and_an_edit(
     db: Database, health: Health, owner: Tenant, ticking: Tick, lf: Command
 ) -> None:
-    schedule = make_schedule(db, make_workflow(db, owner))
+    schedule = make_schedule(db, make_workflow(db, owner), cron_expr="0 0 29 2 *")
     db.execute(
         "create function public.poison() returns trigger language plpgsql as "
         "$$ begin raise exception 'out of paper'; end $$;"
