@@ -97,13 +97,15 @@ class Duration(click.ParamType):
 class Instant(click.ParamType):
     """A point in time: ISO 8601, in the viewer's zone where none is written, or a duration.
 
-    `sign` -1: a duration reaches back from now; 1: it lies ahead.
+    `sign` -1: a duration reaches back from now; 1: it lies ahead. `is_wall`: a time without an
+    offset stays without a zone, for the command to read on a schedule's clock.
     """
 
     name = "time"
 
-    def __init__(self, sign: int) -> None:
+    def __init__(self, sign: int, is_wall: bool = False) -> None:
         self.sign = sign
+        self.is_wall = is_wall
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -114,7 +116,8 @@ class Instant(click.ParamType):
         try:
             if found is not None:
                 return (datetime.now(UTC) + self.sign * found).astimezone()
-            return datetime.fromisoformat(str(value).strip()).astimezone()
+            at = datetime.fromisoformat(str(value).strip())
+            return at if self.is_wall and at.tzinfo is None else at.astimezone()
         except (ValueError, OverflowError, OSError):
             if found is not None:
                 self.fail(

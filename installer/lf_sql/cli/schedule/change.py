@@ -12,7 +12,7 @@ import click
 from lf_sql.cli.candidates import complete
 from lf_sql.cli.context import emit, emit_one, is_for_a_person, note, options
 from lf_sql.cli.params import Instant, Json
-from lf_sql.cli.schedule import views
+from lf_sql.cli.schedule import clock, views
 from lf_sql.cli.schedule.look import ID, ZONE, wall
 from lf_sql.cli.session import as_owner_of, call, find, installed, of_its_state, one
 from lf_sql.cli.terminal import words
@@ -41,18 +41,33 @@ def _each(schedules: Sequence[str], change: Callable[[Connection, UUID], Row]) -
     return rows
 
 
+def _zone(conn: Connection, schedule: UUID) -> str:
+    return str(one(conn, ZONE, [schedule])["timezone"])
+
+
 @click.command(
     epilog='\b\nExamples:\n  lf-sql schedule pause 3f2a --note "moving house" --until 2d\n'
     "  lf-sql schedule pause morning evening"
 )
 @IDS
 @click.option("--note", "text", help="Why, for the next reader.")
-@click.option("--until", type=Instant(1), help="When the pause ends by itself: a time, or 2h, 3d.")
+@click.option(
+    "--until",
+    type=Instant(1, is_wall=True),
+    help="When the pause ends by itself: 2h, 3d, or a time; without an offset, in its zone.",
+)
 def pause(schedules: Sequence[str], text: str | None, until: datetime | None) -> None:
     """Stop dispatching schedules, at once; runs that are under way go on."""
     query = "select s.* from public.fn_pause_workflow_schedule(%s, %s, %s) as s"
-    rows = _each(schedules, lambda conn, schedule: one(conn, query, [schedule, text, until]))
-    _all_brief(rows, lambda row: f"paused{f' until {wall(until, None)}' if until else ''}")
+
+    def change(conn: Connection, schedule: UUID) -> Row:
+        end = until and clock.instant(conn, until, _zone(conn, schedule), "--until")
+        return one(conn, query, [schedule, text, end])
+
+    def told(row: Row) -> str:
+        return f"paused until {wall(row['paused_until'], None)}" if until else "paused"
+
+    _all_brief(_each(schedules, change), told)
 
 
 @click.command(
@@ -110,15 +125,22 @@ def run_now(schedule: str, inputs: str | None) -> None:
 
 @click.command(epilog="\b\nExample:\n  lf-sql schedule backfill 3f2a --since 3d --dry-run")
 @ID
-@click.option("--since", type=Instant(-1), required=True, help="A time, or 6h or 3d before now.")
-@click.option("--until", type=Instant(-1), help="A time, or 6h or 3d before now (now).")
+@click.option(
+    "--since",
+    type=Instant(-1, is_wall=True),
+    required=True,
+    help="6h or 3d before now, or a time; without an offset, in the schedule's zone.",
+)
+@click.option("--until", type=Instant(-1, is_wall=True), help="The same (now).")
 @click.option("--dry-run", is_flag=True, help="Only say what would be dispatched.")
 def backfill(schedule: str, since: datetime, until: datetime | None, dry_run: bool) -> None:
     """Run past slots of a range of time that have no run; safe to repeat."""
     with as_owner_of("schedule", schedule) as (conn, found):
+        zone = _zone(conn, found.id)
         values = {"schedule_id": found.id, "since": since, "dry_run": dry_run}
-        row = call(conn, "fn_backfill_schedule", values | ({"until": until} if until else {}))
-        zone = one(conn, ZONE, [found.id])["timezone"]
+        values |= {"until": until} if until else {}
+        values = clock.instants(conn, values, zone, {"since": "--since", "until": "--until"})
+        row = call(conn, "fn_backfill_schedule", values)
     answer = row["f"]
     if options().as_json:
         emit_one(answer)

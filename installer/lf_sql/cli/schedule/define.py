@@ -14,6 +14,7 @@ from lf_sql.cli.context import acting, emit_one, note, options
 from lf_sql.cli.lazy import taking
 from lf_sql.cli.lookup import Found
 from lf_sql.cli.params import Duration, Instant, Json
+from lf_sql.cli.schedule import clock
 from lf_sql.cli.schedule.change import MISSED
 from lf_sql.cli.schedule.look import ID, wall
 from lf_sql.cli.session import as_owner_of, call, find, installed, one
@@ -25,14 +26,24 @@ COLUMNS = (  # of the RPC, given as they are
     *("end_at", "jitter_ms", "on_holiday", "inputs_template", "inputs_rotation"),
     *("pre_dispatch_condition", "workflow_version", "global_model_id", "failure_policy"),
 )
+CLOCK = {"run_at": "--at", "start_at": "--start", "end_at": "--end"}
 AS_JSON = ("inputs_template", "inputs_rotation", "pre_dispatch_condition", "failure_policy")
 FIELDS = [
     click.option("--name", help="What people call it; unique within the tenant."),
     click.option("--cron", "cron_expr", metavar="EXPR", help='Five fields: "0 9 * * 1-5".'),
     click.option("--every", "interval_ms", type=Duration(), help="A fixed interval: 6h, 90m."),
-    click.option("--at", "run_at", type=Instant(1), help="Once: 2026-12-24T09:00+01:00, or 2h."),
     click.option(
-        "--tz", "--timezone", "timezone", help="Zone of --cron (UTC).", shell_complete=zones
+        "--at",
+        "run_at",
+        type=Instant(1, is_wall=True),
+        help="Once: 2026-12-24T09:00 (in --tz), 2026-12-24T09:00+01:00, or 2h.",
+    ),
+    click.option(
+        "--tz",
+        "--timezone",
+        "timezone",
+        help="Zone of --cron, and of times without an offset: UTC, or what the schedule has.",
+        shell_complete=zones,
     ),
     click.option("--description", help="A line for people; the schedule can be called by it."),
     click.option("--calendar", help="Calendar by name or id.", shell_complete=complete("calendar")),
@@ -43,8 +54,18 @@ FIELDS = [
     ),
     click.option("--agent", help="Assignee: an agent.", shell_complete=complete("agent")),
     click.option("--team", help="Assignee: a team.", shell_complete=complete("team")),
-    click.option("--start", "start_at", type=Instant(1), help="First instant of its window."),
-    click.option("--end", "end_at", type=Instant(1), help="Last instant of its window."),
+    click.option(
+        "--start",
+        "start_at",
+        type=Instant(1, is_wall=True),
+        help="First instant of its window; without an offset, in --tz.",
+    ),
+    click.option(
+        "--end",
+        "end_at",
+        type=Instant(1, is_wall=True),
+        help="Last instant of its window; without an offset, in --tz.",
+    ),
     click.option(
         "--jitter", "jitter_ms", type=Duration("1d"), help="Spread by up to plus or minus this."
     ),
@@ -117,6 +138,7 @@ def create(workflow: str, **given: Any) -> None:
         owner = find(conn, "workflow", workflow)
         values["workflow_id"] = owner.id
         values |= links(conn, given, owner)
+        values = clock.instants(conn, values, given["timezone"] or clock.DEFAULT_ZONE, CLOCK)
         with acting(conn, owner.user_id):
             row = call(conn, "fn_upsert_workflow_schedule", values)
             slots = next_slots(conn, row["id"])
@@ -149,6 +171,8 @@ def update(schedule: str, **given: Any) -> None:
         )
         base = {name: own(old, name) or {} for name in DEFAULTS}
         patch |= columns(given, base)
+        zone = patch.get("timezone", old["timezone"]) or clock.DEFAULT_ZONE
+        patch = clock.instants(conn, patch, zone, CLOCK)
         patch |= links(conn, given, found)
         if given["is_active"] is not None:
             patch["is_active"] = given["is_active"]
