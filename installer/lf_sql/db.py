@@ -13,7 +13,7 @@ import psycopg
 from psycopg import conninfo
 from psycopg.rows import dict_row
 
-from lf_sql import bundle, instants, preflight
+from lf_sql import bundle, instants, older, preflight
 from lf_sql.errors import LfSqlError, WrongUsage
 from lf_sql.refusals import connection_trouble, session_trouble
 from lf_sql.template import literal
@@ -40,17 +40,25 @@ class Connection(psycopg.Connection[dict[str, Any]]):
 
     def execute(self, query: Any, params: Any = None, **more: Any) -> psycopg.Cursor[Any]:
         if self.is_pinned or not self._is_idle() or _WHOLE.match(_text(query)):
-            return super().execute(query, params, **more)
+            try:
+                return super().execute(query, params, **more)
+            except psycopg.Error as error:
+                older.note(error, self)
+                raise
         with self.transaction():
             return super().execute(query, params, **more)
 
     @contextmanager
     def transaction(self, *arguments: Any, **more: Any) -> Iterator[psycopg.Transaction]:
         is_outermost = self._is_idle()
-        with super().transaction(*arguments, **more) as transaction:
-            if is_outermost and not self.is_pinned:
-                super().execute(PIN)
-            yield transaction
+        try:
+            with super().transaction(*arguments, **more) as transaction:
+                if is_outermost and not self.is_pinned:
+                    super().execute(PIN)
+                yield transaction
+        except psycopg.Error as error:
+            older.note(error, self)
+            raise
 
     def begin(self) -> None:
         """For a caller that ends its transactions itself."""
@@ -271,6 +279,8 @@ def require_installed(conn: Connection) -> None:
 def describe(error: psycopg.Error) -> tuple[str, str | None]:
     """A server's error as one line, and its DETAIL and HINT as the way out."""
     diag = error.diag
+    if told := older.said(error):
+        return told
     if not diag.message_primary:
         return " ".join(str(error).split()) or type(error).__name__, None
     rest = [part for part in (diag.message_detail, diag.message_hint) if part]

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import psycopg
 
-from lf_sql import db
+from lf_sql import db, older
 from lf_sql.ascode import exact, keys, remove
 from lf_sql.ascode.canon import canon
 from lf_sql.ascode.model import Entry, Schedule
@@ -153,7 +153,7 @@ def _send(
         except psycopg.Error as error:
             failed = next((n for n, c in enumerate(cursors) if c.pgresult is None), 0)
             entry = part[failed].entry
-            if entry is None or error.sqlstate is None:
+            if entry is None or error.sqlstate is None or older.is_missing(error):
                 raise
             raise explained(entry, error) from None
 

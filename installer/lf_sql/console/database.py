@@ -11,7 +11,7 @@ from uuid import UUID
 
 import psycopg
 
-from lf_sql import db, preflight
+from lf_sql import db, older, preflight
 from lf_sql.db import Connection
 from lf_sql.errors import LfSqlError
 
@@ -76,6 +76,9 @@ class Database:
         except psycopg.Error as error:
             if conn is None or conn.closed:
                 raise DatabaseGoneError(str(error)) from error
+            with suppress(psycopg.Error):
+                conn.execute("rollback")
+            older.note(error, conn)
             raise
         finally:
             if conn is not None and not conn.closed:

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
-from lf_sql import db
+from lf_sql import db, older
 from lf_sql.console.database import DatabaseGoneError
 from lf_sql.console.form import Form, UnfitError
 from lf_sql.console.render import is_partial, page, refused
@@ -87,8 +87,10 @@ def _guarded(work: Callable[..., Response], request: Request, *args: Form) -> Re
     except UnfitError as error:
         return refused(error.message, error.hint, error.field)
     except psycopg.Error as error:
-        message, _ = db.describe(error)
+        message, way_out = db.describe(error)
         hint = " ".join(filter(None, (error.diag.message_detail, error.diag.message_hint)))
+        if older.said(error):
+            hint = way_out or ""
         if not is_answer(error):
             log.error("%s %s: %s", request.method, request.url.path, message)
         if is_partial(request):
