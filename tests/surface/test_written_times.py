@@ -103,6 +103,27 @@ def test_an_unknown_zone_is_named(lf: Command, workflow: str) -> None:
     assert "--tz" in answer.err and "Mars/Olympus" in answer.err
 
 
+@pytest.mark.parametrize(
+    "when",
+    [
+        ("--at", "2020-01-01T09:00Z"),
+        ("--cron", "0 9 * * *", "--end", "2020-01-01"),
+        ("--every", "6h", "--end", "2020-01-01"),
+    ],
+)
+def test_a_schedule_without_a_slot_is_taken_and_told(
+    lf: Command, db: Database, workflow: str, when: tuple[str, ...]
+) -> None:
+    said = "  next: no slot is left\n"
+    assert said in lf("schedule", "create", workflow, "--name", "a", *when).err
+    assert said in lf("schedule", "update", "a", *when).err
+    assert "no slot is left" in lf("schedule", "resume", "a").out
+    assert "no slot" not in lf("schedule", "update", "a", *when, "--disable").err
+    lf("schedule", "delete", "a", "--yes")
+    made = lf("schedule", "create", workflow, "--cron", "0 9 * * *", "--end", "2999-01-01")
+    assert "no slot" not in made.err
+
+
 def test_pause_ends_by_the_clock_of_each_schedule(lf: Command, db: Database, workflow: str) -> None:
     for name, zone in (("a", "Europe/Berlin"), ("b", "Europe/Istanbul")):
         args = ("schedule", "create", workflow, "--name", name, "--cron", "0 9 * * *")

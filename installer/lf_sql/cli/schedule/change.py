@@ -23,6 +23,7 @@ from lf_sql.plain import plain
 Row = dict[str, Any]
 
 MISSED = click.Choice(["skip", "run_once", "backfill", "spread"])
+NONE_LEFT = "no slot is left"
 
 
 IDS = click.argument(
@@ -88,7 +89,7 @@ def resume(schedules: Sequence[str], text: str | None, on_missed: str | None) ->
         lambda row: (
             f"resumed, next run {wall(row['next_run_at'], None)}"
             if row["next_run_at"]
-            else "resumed, no slot is left"
+            else f"resumed, {NONE_LEFT}"
         ),
     )
 

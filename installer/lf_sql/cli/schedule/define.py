@@ -15,7 +15,7 @@ from lf_sql.cli.lazy import taking
 from lf_sql.cli.lookup import Found
 from lf_sql.cli.params import Duration, Instant, Json
 from lf_sql.cli.schedule import clock
-from lf_sql.cli.schedule.change import MISSED
+from lf_sql.cli.schedule.change import MISSED, NONE_LEFT
 from lf_sql.cli.schedule.look import ID, wall
 from lf_sql.cli.session import as_owner_of, call, find, installed, one
 from lf_sql.db import Connection
@@ -238,6 +238,8 @@ def told(row: dict[str, Any], slots: list[dict[str, Any]]) -> None:
         ahead = [row["next_run_at"]]
     for at in ahead:
         note(f"  next {wall(at, None)}")
+    if not ahead and row["is_active"]:
+        note(f"  next: {NONE_LEFT}")
 
 
 def policies(given: dict[str, Any], base: dict[str, Any]) -> dict[str, str]:
