@@ -109,8 +109,9 @@ def find(conn: Connection, word: str, text: str, lenser_of: UUID | str | None = 
     elif any(row["is_named"] for row in rows):
         rows = [row for row in rows if row["is_named"]]
     if not rows:
-        near = _near(conn, kind, text, lenser_of)
-        hint = f"did you mean {near!r}? " if near else ""
+        same = _of_title(conn, text, lenser_of) if word == "schedule" else None
+        near = None if same else _near(conn, kind, text, lenser_of)
+        hint = f"{same}; " if same else f"did you mean {near!r}? " if near else ""
         raise LfSqlError(f"there is no {word} {text!r}", f"{hint}lf-sql {_list_of(word)}")
     if len(rows) > 1:
         which = ", ".join(f"{row['id']} ({row['label']})" for row in rows[:5])
@@ -145,7 +146,25 @@ def _near(conn: Connection, kind: Kind, text: str, lenser_of: UUID | str | None)
         "limit 10000".encode(),
         {"user": lenser_of},
     ).fetchall()
-    return nearest(text, [row["name"] for row in rows if row["name"]])
+    return nearest(text, [row["name"] for row in rows if row["name"] not in ("", None, text)])
+
+
+def _of_title(conn: Connection, text: str, lenser_of: UUID | str | None) -> str | None:
+    """Which schedules a workflow of this title has: the title of several names none of them."""
+    rows = conn.execute(
+        b"select t.id, coalesce(t.name, t.description, t.cron_expr, t.schedule_type) as label "
+        b"from lenses.workflow_schedules as t "
+        b"join lenses.workflows as w on w.id = t.workflow_id "
+        b"left join lensers.profiles as p on p.id = t.lenser_id "
+        b"where w.title = %(text)s and (%(user)s::uuid is null or p.user_id = %(user)s::uuid) "
+        b"order by t.created_at, t.id limit 6",
+        {"text": text, "user": lenser_of},
+    ).fetchall()
+    if not rows:
+        return None
+    which = ", ".join(f"{str(row['id'])[:8]} ({plain(row['label'])})" for row in rows[:5])
+    more = " …" if len(rows) > 5 else ""
+    return f"the workflow {text!r} has schedules, say which by its id: {which}{more}"
 
 
 def _list_of(word: str) -> str:
