@@ -56,7 +56,7 @@ def test_the_days_of_all_schedules_are_the_same_whenever_asked(
     assert len(refused.rows) == 2 * 366
     lf("schedule", "create", workflow, "--cron", "* * * * *", *free)
     assert "fewer days" in lf("preview", "--days", "366", code=2).err
-    assert "p_days 400" in lf("schedule", "preview", "--all", "--days", 400, code=2).err
+    assert "--days 400" in lf("schedule", "preview", "--all", "--days", 400, code=2).err
     lf("schedule", "preview", code=2)
 
 

@@ -69,7 +69,7 @@ def test_every_option_of_create_reaches_its_column(
         ([], 2, "either --cron or --every"),
         (["--cron", "* * * * *", "--every", "6h"], 2, "either --cron or --every"),
         (["--every", "often"], 2, "no duration"),
-        (["--every", "1m"], 2, "300000"),
+        (["--every", "1m"], 2, "--every 1m is out of range"),
         (["--cron", "@daily"], 2, "@daily"),
         (["--cron", "0 9 * * FRI-MON"], 2, "FRI,SAT,SUN,MON"),
         (["--cron", "* * * * *", "--tz", "Mars/Olympus"], 2, "Mars/Olympus"),

@@ -42,8 +42,6 @@ def cli(ctx: click.Context) -> None:
 
 
 adopt(cli)
-# What the server says of values that it was given (SQLSTATE class 22: data exceptions).
-WRONG_USE = "22"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -88,8 +86,6 @@ def run(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except psycopg.Error as error:
         _complain(*db.describe(error))
-        if (error.sqlstate or "").startswith(WRONG_USE):
-            return 2
     except Exception as error:  # the last resort: a traceback is for developers
         if isinstance(error, OSError) and streams.is_of_stdout(error):
             streams.drop_stdout()

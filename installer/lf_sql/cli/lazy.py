@@ -11,21 +11,38 @@ from pathlib import Path
 from typing import Any
 
 import click
+import psycopg
 
+from lf_sql.cli import wording
 from lf_sql.cli.context import adopt
 from lf_sql.cli.terminal import prose
+from lf_sql.errors import WrongUsage
 from lf_sql.near import nearest
 
 NOT_COMMANDS = {
     "candidates", "changes", "context", "lazy", "lookup", "output", "params", "progress", "report",
-    "session", "terminal", "where",
+    "session", "terminal", "where", "wording",
 }  # fmt: skip
 PACKAGE = "lf_sql.cli"
+# What the server says of values that it was given (SQLSTATE class 22: data exceptions).
+WRONG_USE = "22"
 UNCUT = 10_000  # characters of a first sentence: it is folded
 
 
 class SuggestingGroup(click.Group):
-    """A group that suggests the right command for a mistyped one, and whose help cuts nothing."""
+    """A group that suggests the right command for a mistyped one, and whose help cuts nothing.
+
+    What the server says of the values of its commands, it says in the words of their options.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except psycopg.Error as error:
+            if not (error.sqlstate or "").startswith(WRONG_USE):
+                raise
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            raise WrongUsage(*wording.described(error, command)) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]

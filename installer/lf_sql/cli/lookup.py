@@ -175,7 +175,9 @@ def _list_of(word: str) -> str:
         "run": "runs list",
         "gateway": "gateway list",
         "cron": "gateway cron list GATEWAY",
-    }.get(word, "schedule show shows who is assigned")
+        "agent": "agent list",
+        "team": "team list",
+    }[word]
 
 
 # Anything else would have to be quoted, which not every shell does for what it is offered.

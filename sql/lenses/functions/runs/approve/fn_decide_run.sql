@@ -21,7 +21,7 @@ begin
     raise exception using
       errcode = '22023',
       message = format('run "%s" does not wait for approval: it is %s', v_run.id, v_run.status),
-      hint = 'A decision is made once; agents.team_runs has it.';
+      hint = format('A decision is made once: lf-sql runs show %s', v_run.id);
   elsif v_run.approval_expires_at <= now() then
     raise exception using
       errcode = '22023',
