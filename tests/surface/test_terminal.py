@@ -241,7 +241,7 @@ def test_one_voice_of_errors(played: Database) -> None:
         ["schedule", "describe", "30 * * * * sunday"],
         ["schedule", "show", "mornin"],
         ["schedule", "list", "--as", "00000000-0000-4000-8000-00000000dead"],
-        ["schedule", "create", "Newsletter", "--every", "1m"],
+        ["schedule", "create", "Newsletter", "--every", "6h", "--on-holiday", "after"],
         ["runs", "deliver", "--url", "https://jobs.example.org/run"],
     ],
     ids=" ".join,
