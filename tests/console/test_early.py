@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.console.conftest import Window
 from tests.console.test_flows import Scene, quiet
 
 __all__ = ["quiet"]
@@ -97,17 +99,61 @@ def test_a_press_that_something_followed_is_no_press(scene: Scene) -> None:
     assert console.db.value(calendars) == before
 
 
-def test_a_form_works_where_a_script_does_not_come(scene: Scene) -> None:
+@contextmanager
+def without(window: Window, script: str) -> Iterator[Callable[[], None]]:
+    """The script never comes: loads of it wait until the answer is called, and fail.
+
+    All errors that the browser tells of it are over at the end.
+    """
+    page = window.page
+    held: list[Route] = []
+    is_over = False
+    failed = 0
+
+    def fail(route: Route) -> None:
+        nonlocal failed
+        if is_over:
+            failed += 1
+            route.abort()
+        else:
+            held.append(route)
+
+    def go_on() -> None:
+        nonlocal is_over
+        while not held:
+            page.wait_for_timeout(10)
+        is_over = True
+        while held:
+            fail(held.pop())
+
+    page.route(f"**/static/{script}", fail)
+    try:
+        yield go_on
+        page.wait_for_load_state("load")
+        while len(window.troubles) < failed:
+            page.wait_for_timeout(10)
+    finally:
+        page.unroute(f"**/static/{script}")
+        window.troubles.clear()
+
+
+@pytest.mark.parametrize("is_early", [False, True], ids=["pressed later", "pressed before"])
+def test_a_form_works_where_a_script_does_not_come(scene: Scene, is_early: bool) -> None:
     _, window = scene
     page = window.page
-    page.route("**/static/console.js", lambda route: route.abort())
-    page.goto(window.base + "/")
-    page.get_by_role("link", name="probe", exact=True).click()
-    page.get_by_label("Why, or why not, at").fill("2027-03-01T09:00")
-    page.get_by_role("button", name="Explain").click()
-    expect(page).to_have_url(re.compile("/explain[?]wall="))
-    page.unroute("**/static/console.js")
-    window.troubles.clear()
+    window.open("/")
+    path = page.get_by_role("link", name="probe", exact=True).get_attribute("href")
+    with without(window, "console.js") as go_on:
+        page.goto(f"{window.base}{path}", wait_until="commit")
+        page.get_by_label("Why, or why not, at").fill("2027-03-01T09:00")
+        if not is_early:
+            go_on()
+            page.wait_for_load_state("load")
+            page.evaluate("() => new Promise((done) => setTimeout(done))")
+        page.get_by_role("button", name="Explain").click()
+        if is_early:
+            go_on()
+        expect(page).to_have_url(re.compile("/explain[?]wall="))
 
 
 def test_a_late_refresh_does_not_undo_a_filter(scene: Scene) -> None:

@@ -22,7 +22,8 @@
     if (pressed && !isOver && pressed.getClientRects().length) pressed.click();
     pressed = null;
   };
-  window.addEventListener("load", () => setTimeout(stop)); // also where a script did not come
+  // Where a script did not come the browser does what a button does by itself.
+  window.addEventListener("load", () => setTimeout(window.pressAgain));
 
   // A theme that was chosen by hand, and the viewer's zone for the server.
   const chosen = localStorage.getItem("lf-sql-theme");
