@@ -21,20 +21,7 @@ declare
   v_lost record;
 begin
   select count(*) as slots, min(m.origin) as first, max(m.origin) as last into v_lost
-  from (
-    select x.day
-    from (select v_first + g as day from generate_series(0, v_last - v_first) as g) as x
-    cross join (
-      select p_old.dates || array(
-        select lenses.fn_calendar_rule_dates(p_old.rules, v_first, v_last)) as dates
-    ) as o
-    cross join (
-      select p_new.dates || array(
-        select lenses.fn_calendar_rule_dates(p_new.rules, v_first, v_last)) as dates
-    ) as n
-    where (x.day = any (o.dates)) is distinct from (p_old.kind = 'skip_dates')
-      and (x.day = any (n.dates)) is not distinct from (p_new.kind = 'skip_dates')
-  ) as d
+  from lenses.fn_calendar_changes(p_old, p_new, v_first, v_last) as d
   cross join lateral lenses.fn_cron_moves(
     p_schedule.cron_spec, p_schedule.timezone,
     greatest(
@@ -43,7 +30,8 @@ begin
     least(
       (d.day + 1)::timestamp at time zone p_old.timezone - interval '1 microsecond', p_now)
   ) as m
-  where m.slot <= p_schedule.next_run_at
+  where d.was_open and not d.is_open
+    and m.slot <= p_schedule.next_run_at
     and (p_schedule.start_at <= m.origin) is not false
     and (m.origin <= p_schedule.end_at) is not false
     and (p_schedule.dropped @> m.origin) is not true

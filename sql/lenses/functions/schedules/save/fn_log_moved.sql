@@ -31,20 +31,7 @@ begin
       else max(d.day) filter (where d.was_open and d.day < v_today) end,
     min(d.day) filter (where d.is_open and d.day > v_today)
   into v_was_open, v_was_near, v_is_near
-  from (
-    select x.day,
-      (x.day = any (o.dates)) is distinct from (p_old.kind = 'skip_dates') as was_open,
-      (x.day = any (n.dates)) is distinct from (p_new.kind = 'skip_dates') as is_open
-    from (select v_today + g as day from generate_series(-32, 32) as g) as x
-    cross join (
-      select p_old.dates || array(
-        select lenses.fn_calendar_rule_dates(p_old.rules, v_today - 32, v_today + 32)) as dates
-    ) as o
-    cross join (
-      select p_new.dates || array(
-        select lenses.fn_calendar_rule_dates(p_new.rules, v_today - 32, v_today + 32)) as dates
-    ) as n
-  ) as d;
+  from lenses.fn_calendar_changes(p_old, p_new, v_today - 32, v_today + 32) as d;
 
   select count(distinct m.slot) as slots, min(m.slot) as first, max(m.slot) as last into v_lost
   from lenses.fn_cron_moves(
