@@ -112,6 +112,34 @@ def test_a_slot_after_the_end_of_a_pause(scenario: Scenario, is_silent: bool) ->
     assert scenario.skips(schedule) == []
 
 
+@pytest.mark.parametrize("passed", [0, 1], ids=["nothing passed", "a slot passed"])
+def test_an_outage_after_the_end_of_a_pause(scenario: Scenario, passed: int) -> None:
+    """Ticks of the time before passed over the schedule: they have not seen the slot."""
+    columns = early(scenario, at(42), timedelta(minutes=10), timedelta(minutes=3))
+    schedule = scenario.make_schedule("42 * * * *", start_at=at(-70 * passed), **columns)
+    scenario.set(schedule, is_active=False, paused_at=at(-100), paused_until=at(40))
+    scenario.play(at(0), at(39))
+    scenario.tick(at(39.5))
+    scenario.tick(at(60))
+    assert scenario.slots(schedule) == []
+    assert sum(count for count, _, _ in scenario.missed(schedule)) == passed + 1
+    assert scenario.missed(schedule)[-1][2] == at(42)
+
+
+def test_an_outage_after_a_resume(scenario: Scenario) -> None:
+    tick(scenario)
+    slot = soon(scenario)
+    columns = early(scenario, slot, HOUR, timedelta(minutes=20))
+    schedule = scenario.make_schedule(
+        daily(slot), next_run_at=slot, created_at=slot - timedelta(days=9), is_active=False,
+        paused_at=slot - timedelta(days=1), **columns,
+    )  # fmt: skip
+    resume(scenario, schedule)
+    scenario.tick(slot + HOUR)
+    assert scenario.slots(schedule) == []
+    assert scenario.missed(schedule) == [(1, slot, slot)]
+
+
 def test_the_slot_at_the_end_of_a_pause(scenario: Scenario) -> None:
     columns = early(scenario, at(40), timedelta(minutes=4), timedelta(minutes=2))
     schedule = scenario.make_schedule("*/5 * * * *", **columns)

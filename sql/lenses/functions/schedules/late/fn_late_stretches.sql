@@ -52,9 +52,10 @@ begin
     continue when v_window.until_at is null
       or v_window.from_at is not null and v_window.until_at <= v_floor;
     v_window.until_at := least(v_window.until_at, p_now) - interval '1 microsecond';
-    -- Slots that were due by then met a tick.
+    -- Slots that were due by then met a tick, unless it passed over a paused schedule.
     v_is_fresh := v_is_fresh and coalesce(v_first_due > v_window.from_at, true);
-    if v_window.from_at is not null and not v_is_fresh then
+    if v_window.from_at is not null and not v_is_fresh
+      and (v_window.from_at < v_floor) is not true then
       select greatest(v_seen, d.last_slot) into v_seen
       from lenses.fn_slots_due_before(p_schedule, v_seen, v_window.from_at) as d;
     end if;

@@ -46,8 +46,12 @@ begin
   p_schedule.next_run_at := v_plan.next_slot;
   p_schedule.dropped := nullif(
     v_plan.dropped * tstzmultirange(tstzrange(v_plan.next_slot, null)), '{}');
+  -- A slot still to come was seen only if it was before the pause.
   p_schedule.seen_until := case
-    when v_plan.seen_until >= v_plan.next_slot then v_plan.seen_until end;
+    when v_plan.next_slot <= p_now and v_plan.seen_until >= v_plan.next_slot
+      then v_plan.seen_until
+    when p_schedule.seen_until >= v_plan.next_slot then p_schedule.seen_until
+  end;
   p_schedule.missed_before := null;
   p_schedule.missed_override := null;
   return p_schedule;
